@@ -1,0 +1,40 @@
+# make figures   set up, run the workflow, print the ledger    CORES=8 GPUS=1 SEED=7 CONFIG=...
+# make test      set up, run the tests
+# make lint      set up, check style (ruff, snakefmt, snakemake --lint)
+# make lock      renew envs/requirements.lock and envs/environment.yaml
+
+PYTHON ?= $(shell command -v python3.11 || echo python3)
+CORES ?= all
+GPUS ?= auto
+SEED ?=
+CONFIG ?=
+
+# The stamp's name changes with the lock, the project file and the folder: no dates to compare.
+STAMP := .venv/installed-$(shell { pwd; cat envs/requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
+RUN := .venv/bin/python -m
+
+.PHONY: figures test lint lock
+.DEFAULT_GOAL := figures
+
+figures: $(STAMP)
+	@started=$$(date +%s); \
+	gpus=$(GPUS); [ "$$gpus" != auto ] || gpus=$$($(RUN) attention_theory.devices); \
+	$(RUN) snakemake --cores $(CORES) --resources gpu=$$gpus \
+	    $(if $(CONFIG),--configfile $(CONFIG)) $(if $(SEED),--config base_seed=$(SEED)) && \
+	$(RUN) attention_theory.summary config/config.yaml $(CONFIG) --started $$started
+
+test: $(STAMP)
+	$(RUN) pytest
+
+lint: $(STAMP)
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) snakefmt --check Snakefile workflow
+	$(RUN) snakemake --lint
+
+lock:
+	$(PYTHON) envs/check.py
+	$(PYTHON) envs/lock.py
+
+$(STAMP):
+	@sh envs/setup.sh "$(PYTHON)" "$@"

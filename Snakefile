@@ -1,0 +1,39 @@
+# The front door: the configuration and its checks, then the studies' rules. No logic.
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir, "src")))
+
+from attention_theory import config as configuration
+from attention_theory import rules as ours
+
+
+configfile: "config/config.yaml"
+
+
+GPUS = ours.gpus(workflow)
+SCHEMA = Path(workflow.basedir, "config", "schema.yaml")
+ours.checked(configuration.check, config, SCHEMA, GPUS)
+ours.prepare_environment(config)
+RESULTS = f"results/{config['run']}"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/spatial.smk"
+include: "workflow/rules/outcomes.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        *OUTPUTS.values(),
+        rules.ledger.output,
+        rules.costs.output,
+    localrule: True
+
+
+rule claims:
+    input:
+        rules.ledger.output,
+    localrule: True

@@ -1,0 +1,129 @@
+"""The run's configuration: checked against its schema before any job, in one line a fault."""
+
+import difflib
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from attention_theory import devices
+from attention_theory.errors import BadInput, require
+
+
+def check(config: Mapping, schema: Path, gpus: int | None = None) -> None:
+    """Raise BadInput for the first fault: types, names, ranges, the device, the results folder.
+
+    `gpus` is the number of GPUs that the workflow may use here (None: not its own to say).
+    What several keys of a study must fulfil together, the study's settings.py checks.
+    """
+    for key, value in _leaves(config):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(f"config key {key}: {value} is not allowed; it must be finite")
+    validator = jsonschema.Draft202012Validator(yaml.safe_load(schema.read_text("utf-8")))
+    for error in sorted(validator.iter_errors(plain(config)), key=lambda e: list(e.absolute_path)):
+        raise BadInput(_describe(error))
+    _check_device(config["device"], gpus)
+    _check_writable(Path("results", config["run"]))
+
+
+def config_hash(config: Mapping) -> str:
+    """The SHA-256 of a configuration, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(plain(config), sort_keys=True).encode()).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """The same value in plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every scalar of a configuration with its dotted key."""
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, list | tuple):
+        items = enumerate(value)
+    else:
+        yield key, value
+        return
+    for name, item in items:
+        yield from _leaves(item, f"{key}.{name}" if key else str(name))
+
+
+def _describe(error: jsonschema.ValidationError) -> str:
+    """One line for a schema error: the key, the value and what is allowed."""
+    key = ".".join(map(str, error.absolute_path))
+    if error.validator == "additionalProperties":
+        allowed = sorted(error.schema.get("properties", {}))
+        unknown = next(name for name in error.instance if name not in allowed)
+        close = difflib.get_close_matches(str(unknown), allowed, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        full = f"{key}.{unknown}" if key else unknown
+        value = error.instance[unknown]
+        return (
+            f"config key {full}: unknown (its value is {_short(value)}); {hint}"
+            f"allowed keys: {', '.join(allowed)}"
+        )
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"config key {f'{key}.{missing}' if key else missing}: missing; it must be set"
+    return f"config key {key}: {_short(error.instance)} is not allowed; it must {_allowed(error)}"
+
+
+def _allowed(error: jsonschema.ValidationError) -> str:
+    """What a schema keyword allows, in words."""
+    value = error.validator_value
+    text = {
+        "enum": lambda: "be one of: " + ", ".join(map(str, value)),
+        "minimum": lambda: f"be at least {value}",
+        "exclusiveMinimum": lambda: f"be above {value}",
+        "maximum": lambda: f"be at most {value}",
+        "exclusiveMaximum": lambda: f"be below {value}",
+        "minItems": lambda: f"have at least {value} entries",
+        "minProperties": lambda: f"have at least {value} entries",
+        "pattern": lambda: f"match {value}",
+        "type": lambda: f"be of type {value if isinstance(value, str) else ' or '.join(value)}",
+    }.get(error.validator, lambda: error.message)()
+    if error.validator == "type" and _is_number_as_text(error.instance):
+        text += " (YAML reads 1e-3 as text: write 1.0e-3)"
+    return text
+
+
+def _is_number_as_text(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
+def _short(value: Any) -> str:
+    text = repr(plain(value))
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _check_device(device: str, gpus: int | None) -> None:
+    """A GPU is a demand (`device: cuda`, GPUS=1): refused here where there is none."""
+    if gpus is None or (device != "cuda" and gpus == 0):
+        return
+    found = devices.count()
+    require(gpus <= found, "resource gpu", gpus, f"be at most {found}, the GPUs of this machine")
+    allowed = "be auto or cpu while no GPU is given to the workflow (GPUS=1, --resources gpu=1)"
+    require(device != "cuda" or gpus > 0, "config key device", device, allowed)
+
+
+def _check_writable(folder: Path) -> None:
+    """The folder, or the nearest one above it that exists, must take new files."""
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise BadInput(f"config key run: cannot write to {existing}; it must be a writable folder")

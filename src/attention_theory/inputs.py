@@ -1,0 +1,41 @@
+"""Named inputs of figures and claims: `--input pretraining=<folder>/pretraining.csv`."""
+
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from attention_theory import files, tables
+from attention_theory.errors import BadInput
+
+Inputs = Annotated[
+    list[str] | None, typer.Option("--input", help="NAME=PATH of a table or .npz file; repeatable")
+]
+
+
+def paths(pairs: list[str] | None) -> dict[str, Path]:
+    """Split NAME=PATH pairs. Raises BadInput for anything else."""
+    named = {}
+    for pair in pairs or []:
+        name, equals, path = pair.partition("=")
+        if not (name and equals and path):
+            raise BadInput(f"--input: {pair!r} is not allowed; it must read NAME=PATH")
+        named[name] = Path(path)
+    return named
+
+
+def call(function: Callable, named: dict[str, Path]) -> Any:
+    """Call `function` with the inputs that its parameters name, each read from its file.
+
+    Tables arrive as data frames, .npz files as dicts of arrays. Raises BadInput if one is missing.
+    """
+    arguments = {}
+    for name in signature(function).parameters:
+        if name not in named:
+            raise BadInput(f"--input: {name}=PATH is missing")
+        path = named[name]
+        read = files.read_arrays if path.suffix == ".npz" else tables.read
+        arguments[name] = read(path)
+    return function(**arguments)

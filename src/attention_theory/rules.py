@@ -1,0 +1,68 @@
+"""What the rule files share: command lines, code inputs and the environment of the jobs.
+
+Plain Python, so that it is tested like the rest; it knows Snakemake's conventions but not
+Snakemake itself.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attention_theory import code as source
+from attention_theory import devices, provenance
+from attention_theory.config import config_hash
+from attention_theory.errors import BadInput
+
+
+def checked(function: Callable, *arguments: object) -> Any:
+    """Call `function`; end the workflow with one line, before any job, if it refuses."""
+    try:
+        return function(*arguments)
+    except BadInput as error:
+        sys.exit(str(error))
+
+
+def code(module: str) -> list[str]:
+    """The files behind a step, for a rule's `code=` input, relative to the working folder."""
+    return [os.path.relpath(path) for path in source.closure(module)]
+
+
+def options(values: Mapping[str, object]) -> str:
+    """`{"eta_v": 0.1}` as command-line options: `--eta-v 0.1`."""
+    words = []
+    for name, value in values.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+def named(_wildcards: object, input: Mapping[str, object]) -> str:
+    """A rule's named inputs (all but `code`) as `--input NAME=PATH`; a `params` function."""
+    pairs = [f"{name}={path}" for name, path in input.items() if name != "code"]
+    return shlex.join(word for pair in pairs for word in ("--input", pair))
+
+
+def gpus(workflow: object) -> int | None:
+    """How many GPUs the workflow may use on this machine; None where a cluster hands them out."""
+    if not workflow.local_exec or workflow.remote_exec:
+        return None
+    return workflow.global_resources.get("gpu").value or 0
+
+
+def gpu(config: Mapping, gpus: int | None) -> int:
+    """The `gpu` resource of a rule that trains: 1 where it may have one, capped by --resources."""
+    if config["device"] == "cpu" or gpus == 0:
+        return 0
+    return int(gpus is None or devices.count() > 0)
+
+
+def prepare_environment(config: Mapping) -> None:
+    """Let jobs find this checkout's package and this Python, and tell them the run they are of."""
+    folder = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
+    paths = [str(source.SOURCE), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.environ[provenance.RUN] = str(config["run"])
+    os.environ[provenance.CONFIG_HASH] = config_hash(config)

@@ -1,0 +1,163 @@
+"""Full-batch gradient descent on the realistic problem (E), from one seed.
+
+Two rates instead of the paper's one: eta_v for v and eta_A for A. They are plain gradient descent
+on A' = A sqrt(eta_v / eta_A), so the symmetries and the stationary points are the problem's own.
+With one rate, an entry of A would move about p / D^2 as fast as v: some 1e8 steps.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from attention_theory.errors import BadInput
+from attention_theory.progress import Progress
+from attention_theory.spatial import distribution as data
+from attention_theory.spatial import evaluation
+from attention_theory.spatial.association import associate
+from attention_theory.spatial.model import gradients
+from attention_theory.spatial.settings import Architecture, Descent, Distribution
+from attention_theory.streams import stream
+
+DIVERGED = 100  # times the first loss
+
+
+class Problem(NamedTuple):
+    """What a seed fixes before training: the partition (D,), the feature (d,), v (d,), A (D, D)."""
+
+    partition: np.ndarray
+    feature: np.ndarray
+    v: np.ndarray
+    A: np.ndarray
+
+
+class Trained(NamedTuple):
+    """A trained model: v (d,), A (D, D), steps taken, accuracy on the test sample, trajectory."""
+
+    v: np.ndarray
+    A: np.ndarray
+    steps: int
+    accuracy: float
+    trajectory: list[dict]
+
+
+def initialise(
+    distribution: Distribution,
+    architecture: Architecture,
+    omega: float,
+    partition: str,
+    base_seed: int,
+    seed: int,
+) -> Problem:
+    """Draw a seed's problem: v ~ N(0, omega^2 I), A_ij ~ N(0, omega^2), A_ii = beta (float32)."""
+    rng = stream(base_seed, "spatial.problem", seed)
+    sets = data.draw_partition(partition, distribution, rng)
+    feature = data.draw_feature(distribution.d, rng)
+    v = omega * rng.standard_normal(distribution.d, dtype=np.float32)
+    A = omega * rng.standard_normal((distribution.D, distribution.D), dtype=np.float32)
+    np.fill_diagonal(A, architecture.beta)
+    return Problem(sets, feature, v, A)
+
+
+def train(
+    problem: Problem,
+    distribution: Distribution,
+    architecture: Architecture,
+    descent: Descent,
+    base_seed: int,
+    seed: int,
+    device: str = "cpu",
+    label: str = "training",
+) -> Trained:
+    """Descend until the validation loss has not improved for `patience` validations.
+
+    Training, validation and test samples come from streams of their own; the test sample is
+    looked at once, after the last step. Raises BadInput, naming step, setting and seed, when the
+    loss is not finite or has grown a hundredfold.
+    """
+    X, y = data.sample(
+        distribution,
+        problem.partition,
+        problem.feature,
+        descent.N,
+        stream(base_seed, "spatial.train", seed),
+    )
+    X, y = torch.from_numpy(X).to(device), torch.from_numpy(y.astype(np.float32)).to(device)
+    validation, test = (
+        evaluation.draw(
+            distribution,
+            problem.partition,
+            n,
+            stream(base_seed, f"spatial.{name}", seed),
+            device,
+        )
+        for name, n in (("validation", descent.validation), ("test", descent.test))
+    )
+    feature, v, A = (
+        torch.from_numpy(array).to(device) for array in (problem.feature, problem.v, problem.A)
+    )
+    v, A = v.clone(), A.clone()
+
+    trajectory: list[dict] = []
+    lowest, waited = np.inf, 0
+    with Progress(label, descent.steps) as progress:
+        for step in range(descent.steps + 1):
+            gradient = gradients(X, y, v, A, architecture)
+            if step % descent.every == 0 or step == descent.steps:
+                row = _observe(step, gradient.loss, validation, v, A, problem, architecture)
+                trajectory.append(row)
+                if not row["train_loss"] <= DIVERGED * trajectory[0]["train_loss"]:
+                    raise BadInput(
+                        f"{label}: the loss is {row['train_loss']:.3g} at step {step} "
+                        f"(seed {seed}); lower eta_v or eta_A"
+                    )
+                if row["validation_loss"] < lowest:
+                    lowest, waited = row["validation_loss"], 0
+                else:
+                    waited += 1
+                progress.advance(
+                    f"loss {row['train_loss']:.3f} PA {row['patch_association']:.2f}",
+                    min(descent.every, step),
+                )
+            if step == descent.steps or waited == descent.patience:
+                break
+            v -= descent.eta_v * gradient.v
+            A -= descent.eta_A * gradient.A
+    accuracy = evaluation.evaluate(test, v, A, feature, architecture).accuracy
+    return Trained(v.cpu().numpy(), A.cpu().numpy(), step, accuracy, trajectory)
+
+
+def _observe(
+    step: int,
+    loss: torch.Tensor,
+    validation: evaluation.Sample,
+    v: torch.Tensor,
+    A: torch.Tensor,
+    problem: Problem,
+    architecture: Architecture,
+) -> dict:
+    """What the trajectory records at a step."""
+    feature = torch.from_numpy(problem.feature).to(v.device)
+    accuracy, validation_loss = evaluation.evaluate(validation, v, A, feature, architecture)
+    alpha, orthogonal = evaluation.split(v, feature)
+    gamma, rho = means(A.cpu().numpy(), problem.partition)
+    association = associate(A.cpu().numpy(), problem.partition)
+    return {
+        "step": step,
+        "train_loss": loss.item(),
+        "validation_loss": validation_loss,
+        "validation_accuracy": accuracy,
+        **association._asdict(),
+        "alpha": alpha.item(),
+        "v_orthogonal": orthogonal.item(),
+        "gamma": gamma,
+        "rho": rho,
+    }
+
+
+def means(A: np.ndarray, partition: np.ndarray) -> tuple[float, float]:
+    """gamma, the mean of A within sets (off the diagonal), and rho, its mean across sets."""
+    same = partition[:, None] == partition[None, :]
+    across = float(A[~same].mean(dtype=float))
+    np.fill_diagonal(same, False)
+    return float(A[same].mean(dtype=float)) if same.any() else float("nan"), across

@@ -1,0 +1,135 @@
+# What every study ends in: gathered tables, figures, claims, costs; and the targets.
+# Each loop makes one rule an outcome, so that a figure is a target and has a caption of its own.
+
+for study, tables in TABLES.items():
+    for table, parts in tables.items():
+
+        rule:
+            name:
+                f"{study}_table_{table}"
+            input:
+                parts=parts,
+                code=ours.code("tables"),
+            output:
+                table=f"{RESULTS}/{study}/{table}.csv",
+                provenance=f"{RESULTS}/{study}/provenance/table-{table}.json",
+            log:
+                f"{RESULTS}/{study}/logs/table-{table}.log",
+            localrule: True
+            conda:
+                ENVIRONMENT
+            shell:
+                "python -m attention_theory.tables {input.parts:q} --output {output.table:q}"
+                " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+        OUTPUTS[study] += getattr(rules, f"{study}_table_{table}").output
+
+
+for study, figures in FIGURES.items():
+    for figure, inputs in figures.items():
+
+        rule:
+            name:
+                f"{study}_figure_{figure}"
+            input:
+                **inputs,
+                code=ours.code(f"{study}.figures"),
+            output:
+                pdf=f"{RESULTS}/{study}/figures/{figure}.pdf",
+                png=report(
+                    f"{RESULTS}/{study}/figures/{figure}.png",
+                    caption=f"../report/{study}/{figure}.rst",
+                    category=study,
+                    labels={"figure": figure.replace("_", " ")},
+                ),
+                table=f"{RESULTS}/{study}/figures/{figure}.csv",
+                provenance=f"{RESULTS}/{study}/provenance/figure-{figure}.json",
+            log:
+                f"{RESULTS}/{study}/logs/figure-{figure}.log",
+            localrule: True
+            conda:
+                ENVIRONMENT
+            params:
+                figure=figure,
+                stem=lambda wildcards, output: str(Path(output.pdf).with_suffix("")),
+                module=f"attention_theory.{study}.figures",
+                inputs=ours.named,
+            shell:
+                "python -m {params.module} {params.figure} {params.inputs}"
+                " --output {params.stem:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+        OUTPUTS[study] += getattr(rules, f"{study}_figure_{figure}").output
+
+
+for study, inputs in CLAIMS.items():
+
+    rule:
+        name:
+            f"{study}_claims"
+        input:
+            **inputs,
+            code=ours.code(f"{study}.claims"),
+        output:
+            table=f"{RESULTS}/{study}/claims.csv",
+            provenance=f"{RESULTS}/{study}/provenance/claims.json",
+        log:
+            f"{RESULTS}/{study}/logs/claims.log",
+        localrule: True
+        conda:
+            ENVIRONMENT
+        params:
+            module=f"attention_theory.{study}.claims",
+            inputs=ours.named,
+        shell:
+            "python -m {params.module} {params.inputs} --output {output.table:q}"
+            " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+    OUTPUTS[study] += getattr(rules, f"{study}_claims").output
+
+
+rule ledger:
+    input:
+        parts=expand(f"{RESULTS}/{{study}}/claims.csv", study=CLAIMS),
+        code=ours.code("claims"),
+    output:
+        table=f"{RESULTS}/claims.csv",
+        markdown=f"{RESULTS}/claims.md",
+        provenance=f"{RESULTS}/provenance/claims.json",
+    log:
+        f"{RESULTS}/logs/claims.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m attention_theory.claims {input.parts:q} --csv {output.table:q}"
+        " --markdown {output.markdown:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule costs:
+    input:
+        records=[
+            path
+            for path in [*sum(OUTPUTS.values(), []), *rules.ledger.output]
+            if path.endswith(".json")
+        ],
+        code=ours.code("costs"),
+    output:
+        f"{RESULTS}/costs.csv",
+    log:
+        f"{RESULTS}/logs/costs.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m attention_theory.costs {input.records:q} --output {output:q}"
+        " 2>&1 | tee {log:q}"
+
+
+for study, outputs in OUTPUTS.items():
+
+    rule:
+        name:
+            study
+        input:
+            outputs,
+        localrule: True
