@@ -11,8 +11,8 @@ fi
 "$python" envs/check.py
 echo "set-up: installing the locked versions into .venv (about 2 minutes, 6 GB)"
 "$python" -m venv --clear .venv
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+.venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes \
     --requirement envs/requirements.lock
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+.venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps \
     --no-build-isolation --editable .
 touch "$stamp"

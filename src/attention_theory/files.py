@@ -48,7 +48,7 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Read every array of an .npz file. Raises BadInput if it is none; never unpickles."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, KeyError, OSError) as error:
         raise BadInput(f"{path}: no readable .npz file ({error})") from None

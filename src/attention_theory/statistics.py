@@ -72,9 +72,13 @@ def log_log_slope(x: Sequence[float], y: Sequence[float], confidence: float = CO
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) < 3 or (x <= 0).any() or (y <= 0).any():
         raise ValueError("a log-log slope needs three or more points with positive coordinates")
-    fit = stats.linregress(np.log(x), np.log(y))
-    half = stats.t.ppf((1 + confidence) / 2, len(x) - 2) * fit.stderr
-    return Slope(fit.slope, fit.stderr, fit.slope - half, fit.slope + half, len(x))
+    x, y = np.log(x), np.log(y)
+    fit = stats.linregress(x, y)
+    # From the residuals: linregress gives NaN where y is constant.
+    residuals = y - fit.slope * x - fit.intercept
+    error = np.sqrt((residuals**2).sum() / (len(x) - 2) / ((x - x.mean()) ** 2).sum())
+    half = stats.t.ppf((1 + confidence) / 2, len(x) - 2) * error
+    return Slope(*map(float, (fit.slope, error, fit.slope - half, fit.slope + half)), len(x))
 
 
 class Test(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch.nn.functional import softplus
+from torch.nn.functional import logsigmoid
 
 from attention_theory.spatial import distribution as data
 from attention_theory.spatial.model import outputs
@@ -72,6 +72,6 @@ def evaluate(
     for part in map(Sample, *(tensor.split(CHUNK) for tensor in sample)):
         margin = part.y * outputs(project(part, v, feature), S, architecture)
         correct += ((margin > 0).sum() + (margin == 0).sum() / 2).item()
-        loss += softplus(-margin).sum(dtype=torch.float64).item()
+        loss -= logsigmoid(margin).sum(dtype=torch.float64).item()
     n = len(sample.y)
     return Evaluation(correct / n, loss / n)

@@ -75,79 +75,90 @@ def train(
     looked at once, after the last step. Raises BadInput, naming step, setting and seed, when the
     loss is not finite or has grown a hundredfold.
     """
-    X, y = data.sample(
-        distribution,
-        problem.partition,
-        problem.feature,
-        descent.N,
-        stream(base_seed, "spatial.train", seed),
-    )
-    X, y = torch.from_numpy(X).to(device), torch.from_numpy(y.astype(np.float32)).to(device)
-    validation, test = (
-        evaluation.draw(
-            distribution,
-            problem.partition,
-            n,
-            stream(base_seed, f"spatial.{name}", seed),
-            device,
-        )
-        for name, n in (("validation", descent.validation), ("test", descent.test))
-    )
+    samples = _draw_samples(problem, distribution, descent, base_seed, seed, device)
     feature, v, A = (
-        torch.from_numpy(array).to(device) for array in (problem.feature, problem.v, problem.A)
+        torch.tensor(array, device=device) for array in (problem.feature, problem.v, problem.A)
     )
-    v, A = v.clone(), A.clone()
-
     trajectory: list[dict] = []
     lowest, waited = np.inf, 0
     with Progress(label, descent.steps) as progress:
         for step in range(descent.steps + 1):
-            gradient = gradients(X, y, v, A, architecture)
-            if step % descent.every == 0 or step == descent.steps:
-                row = _observe(step, gradient.loss, validation, v, A, problem, architecture)
+            gradient = gradients(samples.X, samples.y, v, A, architecture)
+            last = step == descent.steps
+            if last or step % descent.every == 0:
+                first = trajectory[0]["train_loss"] if trajectory else np.inf
+                _check_loss(gradient.loss.item(), first, f"{label}: step {step}, seed {seed}")
+                evaluated = evaluation.evaluate(samples.validation, v, A, feature, architecture)
+                row = _observe(step, gradient.loss.item(), evaluated, v, A, problem)
                 trajectory.append(row)
-                if not row["train_loss"] <= DIVERGED * trajectory[0]["train_loss"]:
-                    raise BadInput(
-                        f"{label}: the loss is {row['train_loss']:.3g} at step {step} "
-                        f"(seed {seed}); lower eta_v or eta_A"
-                    )
-                if row["validation_loss"] < lowest:
-                    lowest, waited = row["validation_loss"], 0
-                else:
-                    waited += 1
-                progress.advance(
-                    f"loss {row['train_loss']:.3f} PA {row['patch_association']:.2f}",
-                    min(descent.every, step),
-                )
-            if step == descent.steps or waited == descent.patience:
+                waited = 0 if evaluated.loss < lowest else waited + 1
+                lowest = min(lowest, evaluated.loss)
+                note = f"loss {row['train_loss']:.3f} PA {row['patch_association']:.2f}"
+                progress.advance(note, min(descent.every, step))
+            if last or waited == descent.patience:
                 break
             v -= descent.eta_v * gradient.v
             A -= descent.eta_A * gradient.A
-    accuracy = evaluation.evaluate(test, v, A, feature, architecture).accuracy
+    accuracy = evaluation.evaluate(samples.test, v, A, feature, architecture).accuracy
     return Trained(v.cpu().numpy(), A.cpu().numpy(), step, accuracy, trajectory)
+
+
+class Samples(NamedTuple):
+    """Training data X (N, D, d) and y (N,), and what validation and test are evaluated on."""
+
+    X: torch.Tensor
+    y: torch.Tensor
+    validation: evaluation.Sample
+    test: evaluation.Sample
+
+
+def _draw_samples(
+    problem: Problem,
+    distribution: Distribution,
+    descent: Descent,
+    base_seed: int,
+    seed: int,
+    device: str,
+) -> Samples:
+    """A seed's data on the device, each part from a stream of its own."""
+    partition = problem.partition
+    rng = stream(base_seed, "spatial.train", seed)
+    X, y = data.sample(distribution, partition, problem.feature, descent.N, rng)
+    X, y = torch.from_numpy(X).to(device), torch.from_numpy(y.astype(np.float32)).to(device)
+    validation, test = (
+        evaluation.draw(distribution, partition, n, stream(base_seed, name, seed), device)
+        for name, n in (
+            ("spatial.validation", descent.validation),
+            ("spatial.test", descent.test),
+        )
+    )
+    return Samples(X, y, validation, test)
+
+
+def _check_loss(loss: float, first: float, place: str) -> None:
+    """Raise BadInput for a loss that is not a number or has run away (NaN compares as false)."""
+    if not (np.isfinite(loss) and loss <= DIVERGED * first):
+        raise BadInput(f"{place}: the loss is {loss:.3g}; lower eta_v or eta_A")
 
 
 def _observe(
     step: int,
-    loss: torch.Tensor,
-    validation: evaluation.Sample,
+    loss: float,
+    validation: evaluation.Evaluation,
     v: torch.Tensor,
     A: torch.Tensor,
     problem: Problem,
-    architecture: Architecture,
 ) -> dict:
     """What the trajectory records at a step."""
-    feature = torch.from_numpy(problem.feature).to(v.device)
-    accuracy, validation_loss = evaluation.evaluate(validation, v, A, feature, architecture)
-    alpha, orthogonal = evaluation.split(v, feature)
-    gamma, rho = means(A.cpu().numpy(), problem.partition)
-    association = associate(A.cpu().numpy(), problem.partition)
+    alpha, orthogonal = evaluation.split(v, torch.from_numpy(problem.feature).to(v.device))
+    A = A.cpu().numpy()
+    gamma, rho = means(A, problem.partition)
     return {
         "step": step,
-        "train_loss": loss.item(),
-        "validation_loss": validation_loss,
-        "validation_accuracy": accuracy,
-        **association._asdict(),
+        "train_loss": loss,
+        "validation_loss": validation.loss,
+        "validation_accuracy": validation.accuracy,
+        **associate(A, problem.partition)._asdict(),
         "alpha": alpha.item(),
         "v_orthogonal": orthogonal.item(),
         "gamma": gamma,

@@ -1,0 +1,139 @@
+"""Bad input through the front door: one line, a non-zero exit, before any job."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, Checkout
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    return Checkout(tmp_path_factory.mktemp("refusals"))
+
+
+CHANGES = [
+    ("{spatial: {pretraining: {setting: {D: 51}}}}", "spatial.pretraining.sweeps.main.0.D: 51"),
+    ("{spatial: {pretraining: {setting: {p: 4}}}}", "p: 4 is not allowed; it must be odd"),
+    ("{spatial: {pretraining: {setting: {p: 2}}}}", "setting.p: 2 is not allowed"),
+    ("{spatial: {pretraining: {setting: {q: 1.0}}}}", "setting.q: 1.0 is not allowed"),
+    ("{spatial: {pretraining: {setting: {eta_v: -1}}}}", "eta_v: -1 is not allowed"),
+    ("{spatial: {pretraining: {setting: {eta_v: .nan}}}}", "eta_v: nan is not allowed"),
+    ("{spatial: {pretraining: {seeds: 0}}}", "seeds: 0 is not allowed; it must be at least 1"),
+    ("{spatial: {pretraining: {seed: 5}}}", "spatial.pretraining.seed: unknown"),
+    ("{spatial: {linear: {D: 7}}}", "config key spatial.linear.D: 7 is not allowed"),
+    ("{images: {models: {vit: {patch: 3}}}}", "images"),
+    ("{device: tpu}", "config key device: 'tpu' is not allowed; it must be one of"),
+    ("{device: cuda}", "config key device: 'cuda' is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), CHANGES)
+def test_a_bad_configuration(checkout, change, said):
+    (checkout.folder / "change.yaml").write_text(change)
+    done = checkout.snakemake("change.yaml", "--cores", 1, CUDA_VISIBLE_DEVICES="")
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines() if not _is_information(line)]
+    assert len(lines) == 1 and said in lines[0], done.stderr
+    assert "Traceback" not in done.stderr and not list(checkout.folder.glob("results/*"))
+
+
+def _is_information(line: str) -> bool:
+    return line.startswith(("Using workflow specific profile", "Config file "))
+
+
+def test_a_seed_that_is_none(checkout):
+    done = checkout.snakemake("--cores", 1, "--config", "base_seed=abc")
+    assert done.returncode != 0 and "base_seed: 'abc'" in done.stderr
+
+
+def test_a_gpu_where_there_is_none(checkout):
+    done = checkout.snakemake("--cores", 1, "--resources", "gpu=1", CUDA_VISIBLE_DEVICES="")
+    assert done.returncode != 0
+    assert "resource gpu: 1 is not allowed; it must be at most 0" in done.stderr
+
+
+def test_results_that_are_no_folder(checkout):
+    (checkout.folder / "results").rename(checkout.folder / "kept")
+    try:
+        (checkout.folder / "results").write_text("a file")
+        done = checkout.snakemake("--cores", 1)
+        assert done.returncode != 0 and "writable folder" in done.stderr
+    finally:
+        (checkout.folder / "results").unlink()
+        (checkout.folder / "kept").rename(checkout.folder / "results")
+
+
+@pytest.mark.parametrize("name", ["config/config.yaml", "config/smoke.yaml"])
+def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
+    command = [sys.executable, "-m", "snakemake", "--cores", 2, "--dry-run", "--configfile", name]
+    done = checkout.run(*command)
+    assert done.returncode == 0, done.stderr
+    assert "output files have to be generated" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["spatial", "claims", "spatial_figure_linear", "images"])
+def test_targets(checkout, target):
+    done = checkout.snakemake(target, "--cores", 1, "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
+def fake_python(folder, program):
+    """A command that stands for another Python."""
+    path = folder / "fakepython"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{program}" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("import sys; sys.version_info = (3, 9, 2); exec(open('envs/check.py').read())", "3.9"),
+        (
+            "import sys; sys.modules['ensurepip'] = None; exec(open('envs/check.py').read())",
+            "no venv",
+        ),
+        (
+            "import platform; platform.machine = lambda: 'arm64'; exec(open('envs/check.py').read())",
+            "arm64 is not allowed; it must be Linux x86_64",
+        ),
+    ],
+)
+def test_set_up_refuses_in_one_line(checkout, tmp_path, program, said):
+    python = fake_python(tmp_path, program)
+    done = checkout.run("make", "figures", f"PYTHON={python}")
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
+    assert len(lines) == 1 and said in lines[0], done.stderr
+    assert not (checkout.folder / ".venv").exists()
+
+
+def test_set_up_without_any_python(checkout):
+    done = checkout.run("make", "test", "PYTHON=python-that-is-not-there")
+    assert done.returncode != 0 and "python-that-is-not-there not found" in done.stderr
+
+
+def test_lock_and_conda_environment_agree():
+    locked = {
+        line.split(" ")[0]
+        for line in (ROOT / "envs" / "requirements.lock").read_text().splitlines()
+        if not line.startswith("#")
+    }
+    import yaml
+
+    environment = yaml.safe_load((ROOT / "envs" / "environment.yaml").read_text())
+    assert set(environment["dependencies"][-1]["pip"]) == locked
+    assert "python=3.11" in environment["dependencies"]
+
+
+def test_the_tests_run_with_the_locked_versions():
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "freeze", "--exclude-editable"],
+        capture_output=True, text=True, check=True, env=os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+    )  # fmt: skip
+    installed = {line.lower().replace("_", "-") for line in done.stdout.splitlines()}
+    for line in (ROOT / "envs" / "requirements.lock").read_text().splitlines():
+        if not line.startswith(("#", "setuptools")):
+            assert line.split(" ")[0] in installed

@@ -1,0 +1,168 @@
+"""The smoke run: what it makes, that it repeats to the byte, and what makes which job run again."""
+
+import json
+import os
+import re
+import time
+
+import pandas as pd
+import pytest
+from conftest import SMOKE, Checkout
+
+CONTRACTS = {
+    "claims.csv": "study id statement source measured effect ci_low ci_high n verdict",
+    "costs.csv": "study step setting seconds cpu_seconds peak_memory_mb images_per_second",
+    "spatial/pretraining.csv": "sweep partition D C d q p nu beta omega N eta_v eta_A seed steps "
+    "patch_association patch_association_max precision_at_c accuracy train_loss alpha gamma rho",
+    "spatial/linear.csv": "D q d N seed classifier error",
+    "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
+    "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
+    "precision_at_4 chance ceiling spearman",
+}
+CLAIMS = ["T3.1", "T3.1b", "T4.2a", "T4.2b", "I1", "I2"]
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_tables_keep_their_contract(smoke, name):
+    table = pd.read_csv(smoke.folder / SMOKE / name, keep_default_na=False, na_values=[""])
+    assert set(CONTRACTS[name].split()) <= set(table.columns) and len(table)
+
+
+def test_the_ledger_has_every_claim_with_a_verdict(smoke):
+    ledger = pd.read_csv(smoke.folder / SMOKE / "claims.csv")
+    assert list(ledger.id) == CLAIMS
+    allowed = {"supported", "contradicted", "inconclusive", "not run"}
+    assert set(ledger.verdict) <= allowed
+    assert (smoke.folder / SMOKE / "claims.md").read_text().count("\n|") == len(CLAIMS) + 2
+
+
+def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
+    pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
+    assert len(pdfs) == 6
+    for pdf in pdfs:
+        content = pdf.read_bytes()
+        assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"
+        assert pdf.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+        assert len(pd.read_csv(pdf.with_suffix(".csv")))
+        study = pdf.parents[1].name
+        caption = smoke.folder / "workflow" / "report" / study / f"{pdf.stem}.rst"
+        assert len(caption.read_text()) > 100
+
+
+def test_models_are_complete(smoke):
+    from attention_theory import files
+
+    models = sorted((smoke.folder / SMOKE / "spatial" / "pretraining").glob("*.npz"))
+    assert models
+    for path in models:
+        arrays = files.read_arrays(path)
+        assert {"A", "v", "feature", "partition"} <= set(arrays)
+        assert arrays["A"].shape == (50, 50)
+
+
+def test_every_job_left_a_record_and_a_cost(smoke):
+    costs = pd.read_csv(smoke.folder / SMOKE / "costs.csv")
+    records = list((smoke.folder / SMOKE).rglob("provenance/*.json"))
+    assert len(costs) == len(records) > 15
+    assert not costs.duplicated(["study", "step", "setting"]).any()
+    for path in records:
+        record = json.loads(path.read_text())
+        assert record["run"] == "smoke" and len(record["config_sha256"]) == 64
+        assert len(record["source_sha256"]) == 64 and record["cpu_seconds"] > 0
+
+
+def test_a_second_run_has_nothing_to_do(smoke):
+    done = smoke.snakemake("--cores", 2)
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_code_inputs_are_what_each_job_imported(smoke):
+    """The declared code of every rule against the modules that its process really loaded."""
+    seen = set()
+    for job in smoke.summary().itertuples(index=False):
+        if job[3] in seen:
+            continue
+        seen.add(job[3])
+        log = (smoke.folder / job[3]).read_text()
+        names = set(re.findall(r"\| +(attention_theory[\w.]*)$", log, flags=re.MULTILINE))
+        shell = next(field for field in job if "python -m attention_theory" in field)
+        names.add(re.search(r"python -m ([\w.]+)", shell)[1])
+        imported = set()
+        for name in names:
+            stem = "src/" + name.replace(".", "/")
+            file = next(s for s in (f"{stem}.py", f"{stem}/__init__.py") if (smoke.folder / s).exists())
+            imported.add(file)
+        declared = {path for path in job[4].split(",") if path.startswith("src/")}
+        assert declared == imported, job[2]
+    assert len(seen) > 15
+
+
+def test_few_jobs_import_torch(smoke):
+    logs = (smoke.folder / SMOKE).rglob("logs/*.log")
+    assert 0 < sum("| torch\n" in log.read_text() for log in logs) <= 15
+
+
+def test_touching_every_file_reruns_nothing(smoke):
+    later = time.time() + 5
+    for path in smoke.folder.rglob("*"):
+        inside = path.relative_to(smoke.folder).parts[0]
+        if path.is_file() and inside not in ("results", ".snakemake"):
+            os.utime(path, (later, later), follow_symlinks=False)
+    assert smoke.waiting() == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "used"),
+    [
+        ("spatial/exact.py", {"spatial_linear"}),
+        ("spatial/association.py", {"spatial_pretraining"}),
+        ("spatial/claims.py", {"spatial_claims"}),
+        ("images/claims.py", {"images_claims"}),
+        ("style.py", {f"spatial_figure_{f}" for f in ("data", "attention", "training", "linear")}
+         | {f"images_figure_{f}" for f in ("accuracy", "similarity_maps")}),
+    ],
+)  # fmt: skip
+def test_editing_a_module_reruns_what_uses_it_and_nothing_else(smoke, module, used):
+    path = smoke.folder / "src" / "attention_theory" / module
+    original = path.read_text()
+    try:
+        path.write_text(original + "\n# an edit\n")
+        waiting = smoke.waiting()
+    finally:
+        path.write_text(original)
+    assert used <= waiting
+    study = module.split("/")[0] if "/" in module else None
+    for rule in waiting - used:
+        # What follows from the rerun: gathered tables, figures, claims, the ledger, the costs.
+        assert re.search("_table_|_figure_|_claims|_similarity|^ledger|^costs", rule), rule
+        assert study is None or rule.startswith(study) or rule in ("ledger", "costs")
+
+
+def test_one_core_gives_the_same_bytes_as_two(smoke, tmp_path_factory):
+    alone = Checkout(tmp_path_factory.mktemp("alone"))
+    done = alone.snakemake("--cores", 1)
+    assert done.returncode == 0, done.stderr[-3000:]
+    one, two = alone.results(), smoke.results()
+    assert set(one) == set(two)
+    assert [name for name in one if one[name] != two[name]] == []
+
+
+def test_a_removed_output_comes_back_to_the_byte(smoke):
+    before = smoke.results()
+    for name in before:
+        path = smoke.folder / name
+        hidden = path.with_name(path.name + ".hidden")
+        path.rename(hidden)
+        waiting = smoke.waiting() if name.endswith((".npz", ".pdf", "main-0.csv")) else {"?"}
+        hidden.rename(path)
+        assert waiting, f"{name} is not asked for by `all`"
+    removed = [
+        next(name for name in before if name.endswith(ending))
+        for ending in ("pretraining/main-0.csv", "main-0-seed1.npz", "linear.png", "claims.md")
+    ]
+    for name in removed:
+        (smoke.folder / name).unlink()
+    done = smoke.snakemake("--cores", 2)
+    assert done.returncode == 0, done.stderr[-3000:]
+    after = smoke.results()
+    assert [name for name in before if after[name] != before[name]] == []
