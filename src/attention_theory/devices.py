@@ -27,6 +27,8 @@ def prepare(gpu: int, threads: int) -> str:
 
     Returns the torch device. Raises BadInput if a GPU is asked for where there is none.
     """
+    # cuBLAS repeats its sums in one order only with a workspace of its own, set before it starts.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     import torch
 
     torch.set_num_threads(threads)

@@ -7,7 +7,7 @@ import time
 
 import pandas as pd
 import pytest
-from conftest import SMOKE, Checkout
+from checkout import SMOKE, Checkout
 
 CONTRACTS = {
     "claims.csv": "study id statement source measured effect ci_low ci_high n verdict",
@@ -90,7 +90,9 @@ def test_code_inputs_are_what_each_job_imported(smoke):
         imported = set()
         for name in names:
             stem = "src/" + name.replace(".", "/")
-            file = next(s for s in (f"{stem}.py", f"{stem}/__init__.py") if (smoke.folder / s).exists())
+            file = next(
+                s for s in (f"{stem}.py", f"{stem}/__init__.py") if (smoke.folder / s).exists()
+            )
             imported.add(file)
         declared = {path for path in job[4].split(",") if path.startswith("src/")}
         assert declared == imported, job[2]

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import product
 from math import isfinite
 
-from attention_theory.errors import require, within
+from attention_theory.errors import BadInput, require, within
 from attention_theory.step import option
 
 PARTITIONS = ("contiguous", "scattered")
@@ -84,18 +84,27 @@ def check_seeds(seeds: int) -> None:
 def pretraining(section: Mapping) -> dict[str, dict]:
     """Every setting of the pretraining sweeps, keyed by its name, `<sweep>-<number>`.
 
-    A sweep is a list of changes to the common `setting`. Raises BadInput with the key at fault.
+    A sweep is a list of changes to the common `setting`. Raises BadInput with the key at fault,
+    where it is set.
     """
     settings = {}
     for sweep, changes in section["sweeps"].items():
         for number, change in enumerate(changes):
             setting = {**section["setting"], **change}
-            with within(f"config key spatial.pretraining.sweeps.{sweep}.{number}"):
-                check_partition(setting["partition"])
-                for group in (Distribution, Architecture, Descent):
-                    group(**{field.name: setting[field.name] for field in fields(group)})
+            try:
+                _check_setting(setting)
+            except BadInput as error:
+                key = str(error).partition(":")[0]
+                place = f"sweeps.{sweep}.{number}" if key in change else "setting"
+                raise BadInput(f"config key spatial.pretraining.{place}.{error}") from None
             settings[f"{sweep}-{number}"] = setting
     return settings
+
+
+def _check_setting(setting: Mapping) -> None:
+    check_partition(setting["partition"])
+    for group in (Distribution, Architecture, Descent):
+        group(**{field.name: setting[field.name] for field in fields(group)})
 
 
 def linear(section: Mapping) -> list[Distribution]:

@@ -1,0 +1,206 @@
+"""The settings of the study and the conditions on them (no numpy, no torch: the Snakefile reads
+them before any job runs)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import NamedTuple
+
+from attention_theory.errors import require, within
+from attention_theory.step import option
+
+
+class DataSet(NamedTuple):
+    """What is known of a data set before it is read: square images and their classes."""
+
+    images: int
+    size: int
+    channels: int
+    classes: int
+
+
+DATASETS = {"digits": DataSet(images=1797, size=8, channels=1, classes=10)}
+GRANULARITIES = ("none", "patch", "pixel")
+ATTENTIONS = {"vit": ("self", "positional"), "cnn": ("none",)}  # a model's kinds of attention
+
+
+@dataclass(frozen=True)
+class Split:
+    """The parts of a data set that are kept from training, as fractions of its images."""
+
+    test: float = option("fraction of the images kept for the test")
+    validation: float = option("fraction of the images kept for validation")
+
+    def __post_init__(self) -> None:
+        for name in ("test", "validation"):
+            require(0 < getattr(self, name) < 1, name, getattr(self, name), "lie in (0, 1)")
+        allowed = f"leave images to train on beside validation = {self.validation}"
+        require(self.test + self.validation < 1, "test", self.test, allowed)
+
+    def sizes(self, images: int) -> tuple[int, int, int]:
+        """The numbers of images to train on, validate on and test on."""
+        test, validation = round(images * self.test), round(images * self.validation)
+        return images - validation - test, validation, test
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A model and its sizes; `patch` is that of the tokens and of the patch permutation alike."""
+
+    model: str = option("vit or cnn")
+    attention: str = option("self or positional; none for a cnn")
+    patch: int = option("side of a patch in pixels; divides the image")
+    width: int = option("width of a token; channels of a cnn's first stage")
+    layers: int = option("transformer layers; stages of a cnn, with a halving between two")
+    heads: int = option("attention heads, dividing the width; 0 for a cnn", 0)
+    mlp: int = option("hidden width of a layer's MLP; 0 for a cnn", 0)
+    position_std: float = option("standard deviation of the initial encodings; 0 for a cnn", 0.0)
+
+    def __post_init__(self) -> None:
+        _one_of("model", self.model, ATTENTIONS)
+        _one_of("attention", self.attention, ATTENTIONS[self.model])
+        for name in ("patch", "width", "layers"):
+            require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
+        if self.model == "cnn":
+            for name in ("heads", "mlp", "position_std"):
+                require(getattr(self, name) == 0, name, getattr(self, name), "be 0 for a cnn")
+        else:
+            divides = self.heads >= 1 and self.width % self.heads == 0
+            require(divides, "heads", self.heads, f"divide the width {self.width}")
+            require(self.mlp >= 1, "mlp", self.mlp, "be at least 1")
+            std = self.position_std
+            require(isfinite(std) and std > 0, "position_std", std, "be finite and above 0")
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the model has positional encodings and attention matrices."""
+        return self.attention != "none"
+
+    def check_size(self, size: int) -> None:
+        """Raise BadInput unless the model takes images of `size` x `size` pixels."""
+        require(size % self.patch == 0, "patch", self.patch, f"divide the image size {size}")
+        if self.model == "cnn":
+            most = size.bit_length()
+            allowed = f"be at most {most} for images of {size} pixels, halved between two stages"
+            require(self.layers <= most, "layers", self.layers, allowed)
+
+
+@dataclass(frozen=True)
+class Training:
+    """AdamW with a one-cycle rate on cross-entropy; images are shifted at random."""
+
+    epochs: int = option("passes over the training images")
+    batch: int = option("images a step")
+    rate: float = option("highest learning rate, reached after 30 % of the steps")
+    weight_decay: float = option("decoupled weight decay, on every parameter")
+    smoothing: float = option("label smoothing")
+    shift: int = option("largest random shift of a training image, in pixels")
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch"):
+            require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
+        require(isfinite(self.rate) and self.rate > 0, "rate", self.rate, "be finite and above 0")
+        decays = isfinite(self.weight_decay) and self.weight_decay >= 0
+        require(decays, "weight_decay", self.weight_decay, "be finite and not negative")
+        require(0 <= self.smoothing < 1, "smoothing", self.smoothing, "lie in [0, 1)")
+        require(self.shift >= 0, "shift", self.shift, "not be negative")
+
+    def check_images(self, images: int) -> None:
+        """Raise BadInput unless there is a whole batch of training images."""
+        allowed = f"be at most {images}, the number of training images"
+        require(self.batch <= images, "batch", self.batch, allowed)
+
+
+def check_dataset(dataset: str) -> None:
+    """Raise BadInput unless `dataset` is one that can be prepared."""
+    _one_of("dataset", dataset, DATASETS)
+
+
+def check_permutation(permutation: str) -> None:
+    """Raise BadInput unless `permutation` is a granularity."""
+    _one_of("permutation", permutation, GRANULARITIES)
+
+
+def check_seeds(seeds: int) -> None:
+    """Raise BadInput unless there is at least one seed."""
+    require(seeds >= 1, "seeds", seeds, "be at least 1")
+
+
+def trainings(section: Mapping) -> dict[str, dict]:
+    """Every setting to train, keyed by its name, `<dataset>-<model's name>-<permutation>`.
+
+    A setting holds the names `dataset` and `permutation`, `images` (what of its permuted images
+    decides the permutation: `<dataset>-<patch>-<permutation>`), whether it `has_tokens`, and
+    `options`, those of the training step. Raises BadInput with the key at fault.
+    """
+    with within("config key images"):
+        check_seeds(section["seeds"])
+        for dataset in section["datasets"]:
+            check_dataset(dataset)
+        for permutation in section["permutations"]:
+            check_permutation(permutation)
+    with within("config key images.split"):
+        split = Split(**section["split"])
+    with within("config key images.training"):
+        training = Training(**section["training"])
+        for dataset in section["datasets"]:
+            training.check_images(split.sizes(DATASETS[dataset].images)[0])
+    return {
+        f"{dataset}-{name}-{permutation}": {
+            "dataset": dataset,
+            "permutation": permutation,
+            "images": f"{dataset}-{architecture.patch}-{permutation}",
+            "has_tokens": architecture.has_tokens,
+            "options": asdict(architecture) | asdict(training) | {"seeds": section["seeds"]},
+        }
+        for dataset in section["datasets"]
+        for name, architecture in _architectures(section["models"], dataset)
+        for permutation in section["permutations"]
+    }
+
+
+def permutations(trainings: Mapping[str, dict]) -> dict[str, dict]:
+    """The permutations that settings need, by name: `dataset`, and `options` of their step."""
+    return {
+        setting["images"]: {
+            "dataset": setting["dataset"],
+            "options": {
+                "permutation": setting["permutation"],
+                "patch": setting["options"]["patch"],
+            },
+        }
+        for setting in trainings.values()
+    }
+
+
+def with_similarity(trainings: Mapping[str, dict]) -> list[str]:
+    """The settings whose tokens have a place on the true grid (not where pixels are permuted)."""
+    return [
+        name
+        for name, setting in trainings.items()
+        if setting["has_tokens"] and setting["permutation"] != "pixel"
+    ]
+
+
+def with_maps(trainings: Mapping[str, dict]) -> str | None:
+    """The first setting with similarity on permuted patches, if any: its maps are drawn."""
+    names = with_similarity(trainings)
+    return next((name for name in names if trainings[name]["permutation"] == "patch"), None)
+
+
+def _architectures(models: Mapping, dataset: str) -> Iterator[tuple[str, Architecture]]:
+    """The models of the configuration by name, checked against the size of the data set."""
+    seen: set[tuple] = set()
+    for name, sizes in models.items():
+        with within(f"config key images.models.{name}"):
+            architecture = Architecture(**sizes)
+            architecture.check_size(DATASETS[dataset].size)
+            kind = (architecture.model, architecture.attention, architecture.patch)
+            allowed = "differ from the other models in model, attention or patch, as the tables do"
+            require(kind not in seen, "model", architecture.model, allowed)
+            seen.add(kind)
+        yield name, architecture
+
+
+def _one_of(key: str, value: str, allowed: Mapping | tuple) -> None:
+    require(value in allowed, key, value, "be one of: " + ", ".join(allowed))

@@ -1,0 +1,141 @@
+"""Training: exact, keyed, and aware of divergence."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention_theory import files, tables
+from attention_theory.errors import BadInput
+from attention_theory.images import fitting, models, training
+from attention_theory.images import permutation as p
+from attention_theory.images.settings import Architecture, DataSet, Training
+from attention_theory.streams import stream
+
+VIT = Architecture("vit", "self", patch=2, width=8, layers=1, heads=2, mlp=8, position_std=0.02)
+CNN = Architecture("cnn", "none", patch=2, width=4, layers=2)
+TRAINING = Training(epochs=2, batch=64, rate=2e-3, weight_decay=0.01, smoothing=0.1, shift=1)
+DIGITS = DataSet(images=1797, size=8, channels=1, classes=10)
+
+
+def problem(digits, granularity: str = "none", base_seed: int = 0) -> fitting.Problem:
+    return fitting.load(digits, p.draw(granularity, "digits", 8, 2, base_seed), "cpu")
+
+
+@pytest.mark.parametrize("architecture", [VIT, CNN], ids=["vit", "cnn"])
+def test_the_step_writes_the_same_bytes_twice(prepared, tmp_path, architecture):
+    def run(folder):
+        training.main(
+            setting="tiny",
+            data=prepared / "digits.npz",
+            permutation=prepared / "patch.npz",
+            architecture=architecture,
+            training=TRAINING,
+            seeds=2,
+            base_seed=0,
+            table=folder / "t.csv",
+            models=folder / "models",
+            snapshots=folder / "snapshots",
+            provenance=folder / "p.json",
+        )
+        written = [path for path in sorted(folder.rglob("*")) if path.suffix in (".csv", ".npz")]
+        return [path.read_bytes() for path in (*written, *folder.rglob("*.safetensors"))]
+
+    state = torch.get_rng_state()
+    first = run(tmp_path / "a")
+    torch.manual_seed(123)
+    np.random.seed(123)
+    assert run(tmp_path / "b") == first
+    torch.set_rng_state(state)
+
+    table = tables.read(tmp_path / "a/t.csv", training.COLUMNS)
+    assert table.seed.tolist() == [0, 1] and table.accuracy.between(0, 1).all()
+    assert table.attention.tolist() == [architecture.attention] * 2
+    snapshot = files.read_arrays(tmp_path / "a/snapshots/tiny-seed1.npz")
+    assert snapshot["epoch"].tolist() == [0, 2]
+    assert snapshot["state"].tolist() == ["initial", "final"]
+    assert ("positions" in snapshot) == architecture.has_tokens
+    if architecture.has_tokens:
+        assert snapshot["positions"].shape == (2, 16, 8)
+        assert snapshot["attention_matrices"].shape == (2, 1, 16, 16)
+    assert '"images_per_second":' in (tmp_path / "a/p.json").read_text()
+
+
+def test_seeds_and_base_seeds_differ():
+    first = [models.build(VIT, DIGITS, stream(*key)).positions for key in ((0, "w", 0),) * 2]
+    assert torch.equal(*first)
+    for key in ((0, "w", 1), (1, "w", 0)):
+        assert not torch.equal(models.build(VIT, DIGITS, stream(*key)).positions, first[0])
+
+
+def test_building_a_model_leaves_torchs_generator_alone():
+    before = torch.get_rng_state()
+    models.build(CNN, DIGITS, stream(0, "w"))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_the_cnn_takes_images_of_8_to_28_pixels(layers):
+    sizes = Architecture("cnn", "none", patch=1, width=4, layers=layers)
+    for size, channels in ((8, 1), (28, 3)):
+        model = models.build(sizes, DataSet(1, size, channels, 5), stream(0, "w"))
+        assert model(torch.zeros(2, channels, size, size)).shape == (2, 5)
+
+
+def test_the_cnn_is_not_equivariant_and_the_vit_is(digits):
+    original, shuffled = problem(digits), problem(digits, "patch")
+    order = torch.from_numpy(p.draw("patch", "digits", 8, 2, 0).order)
+    images = original.test.images[:32]
+    vit = models.build(VIT, DIGITS, stream(0, "w"))
+    cnn = models.build(CNN, DIGITS, stream(0, "w"))
+    with torch.no_grad():
+        vit.positions *= 50
+        before = [model(fitting.permuted(images, original)) for model in (vit, cnn)]
+        vit.positions.copy_(vit.positions[order])
+        after = [model(fitting.permuted(images, shuffled)) for model in (vit, cnn)]
+    torch.testing.assert_close(after[0], before[0])
+    assert (after[1] - before[1]).abs().max() > 0.1
+
+
+def test_images_are_permuted_like_the_stored_order_and_normalised(digits):
+    drawn = p.draw("patch", "digits", 8, 2, 0)
+    seen = fitting.permuted(problem(digits, "patch").train.images, problem(digits, "patch"))
+    images = p.permute(digits["images"][digits["train"]], drawn) / 255
+    np.testing.assert_allclose(seen, (images - digits["mean"]) / digits["std"], atol=1e-5)
+    assert abs(seen.mean()) < 1e-5 and abs(seen.std() - 1) < 1e-3
+
+
+def test_shifts_move_images_by_at_most_one_pixel():
+    images = torch.arange(1, 17, dtype=torch.uint8).view(1, 1, 4, 4).repeat(3, 2, 1, 1)
+    moved = fitting.shift(images, torch.tensor([[1, 1], [0, 1], [1, 2]]), 1)
+    assert torch.equal(moved[0], images[0])
+    assert moved[1, 0].tolist() == [[0] * 4, *images[1, 0, :3].tolist()]
+    assert moved[2, 1, :, 3].tolist() == [0] * 4
+    assert torch.equal(moved[2, 1, :, :3], images[2, 1, :, 1:])
+
+
+def test_the_rate_is_one_cycle():
+    rates = [fitting.one_cycle(step, 101) for step in range(101)]
+    assert rates[0] == pytest.approx(1 / 25) and rates[30] == pytest.approx(1)
+    assert rates[-1] == pytest.approx(1 / 25e4)
+    assert np.argmax(rates) == 30 and (np.diff(rates[:31]) > 0).all()
+    assert (np.diff(rates[30:]) < 0).all()
+    assert all(math.isfinite(fitting.one_cycle(step, n)) for n in (1, 2, 3) for step in range(n))
+
+
+def test_a_diverging_loss_names_step_setting_and_seed(digits):
+    wild = replace(TRAINING, rate=1e30)
+    words = r"tiny seed 4: the loss is .* in epoch \d \(by step \d+, seed 4\); lower rate"
+    with pytest.raises(BadInput, match=words):
+        fitting.fit(problem(digits), VIT, wild, 0, 4, label="tiny seed 4")
+
+
+def test_training_learns(digits):
+    longer = replace(TRAINING, epochs=25, batch=32, rate=1e-2)
+    wide = replace(VIT, attention="positional", width=16, mlp=16, position_std=1.0)
+    fitted = fitting.fit(problem(digits, "patch"), wide, longer, 0, 0)
+    assert fitted.accuracy > 0.5
+    cnn = Architecture("cnn", "none", patch=2, width=8, layers=2)
+    assert fitting.fit(problem(digits), cnn, longer, 0, 0).accuracy > 0.8

@@ -1,0 +1,98 @@
+"""The conditions on the study's settings, checked without numpy and torch."""
+
+import copy
+import subprocess
+import sys
+
+import pytest
+
+from attention_theory.errors import BadInput
+from attention_theory.images import settings
+
+SECTION = {
+    "datasets": ["digits"],
+    "split": {"test": 0.5, "validation": 0.1},
+    "permutations": ["none", "patch", "pixel"],
+    "models": {
+        "vit": {"model": "vit", "attention": "self", "patch": 2, "width": 8, "layers": 1}
+        | {"heads": 2, "mlp": 8, "position_std": 0.02},
+        "cnn": {"model": "cnn", "attention": "none", "patch": 2, "width": 4, "layers": 2},
+    },
+    "training": {"epochs": 1, "batch": 64, "rate": 1e-3, "weight_decay": 0.0}
+    | {"smoothing": 0.1, "shift": 1},
+    "seeds": 3,
+}
+
+
+def test_every_model_is_trained_on_every_permutation():
+    trainings = settings.trainings(SECTION)
+    assert len(trainings) == 6
+    assert trainings["digits-cnn-patch"]["images"] == "digits-2-patch"
+    assert trainings["digits-vit-none"]["options"]["heads"] == 2
+    permutations = settings.permutations(trainings)
+    assert list(permutations) == ["digits-2-none", "digits-2-patch", "digits-2-pixel"]
+    assert permutations["digits-2-patch"] == {
+        "dataset": "digits",
+        "options": {"permutation": "patch", "patch": 2},
+    }
+    assert settings.with_similarity(trainings) == ["digits-vit-none", "digits-vit-patch"]
+    assert settings.with_maps(trainings) == "digits-vit-patch"
+    without = {name: trainings[name] for name in ("digits-cnn-patch", "digits-vit-pixel")}
+    assert settings.with_similarity(without) == [] and settings.with_maps(without) is None
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("seeds", 0, "config key images.seeds: 0 is not allowed; it must be at least 1"),
+        ("datasets", ["digit"], "config key images.dataset: 'digit' .* be one of: digits"),
+        ("permutations", ["rows"], "images.permutation: 'rows' .* none, patch, pixel"),
+        ("split.test", 1.0, "images.split.test: 1.0 .* lie in"),
+        ("split.validation", NAN, "images.split.validation: nan .* lie in"),
+        ("split.test", 0.95, "images.split.test: 0.95 .* leave images to train on"),
+        ("training.epochs", 0, "images.training.epochs: 0 .* at least 1"),
+        ("training.batch", 800, "images.training.batch: 800 .* at most 719"),
+        ("training.rate", -1.0, "images.training.rate: -1.0 .* above 0"),
+        ("training.rate", NAN, "images.training.rate: nan .* finite"),
+        ("training.weight_decay", -0.1, "images.training.weight_decay: -0.1 .* not negative"),
+        ("training.smoothing", 1.0, "images.training.smoothing: 1.0 .* lie in"),
+        ("training.shift", -1, "images.training.shift: -1 .* negative"),
+        ("models.vit.patch", 3, "images.models.vit.patch: 3 .* divide the image size 8"),
+        ("models.vit.heads", 3, "images.models.vit.heads: 3 .* divide the width 8"),
+        ("models.vit.heads", 0, "images.models.vit.heads: 0 .* divide the width 8"),
+        ("models.vit.mlp", 0, "images.models.vit.mlp: 0 .* at least 1"),
+        ("models.vit.position_std", NAN, "images.models.vit.position_std: nan .* above 0"),
+        ("models.vit.width", 0, "images.models.vit.width: 0 .* at least 1"),
+        ("models.vit.model", "vgg", "images.models.vit.model: 'vgg' .* be one of: vit, cnn"),
+        ("models.vit.attention", "none", "attention: 'none' .* be one of: self, positional"),
+        ("models.cnn.attention", "self", "images.models.cnn.attention: 'self' .* one of: none"),
+        ("models.cnn.heads", 2, "images.models.cnn.heads: 2 .* be 0 for a cnn"),
+        ("models.cnn.layers", 5, "images.models.cnn.layers: 5 .* at most 4"),
+    ],
+)
+def test_bad_settings_are_named(path, value, words):
+    section = copy.deepcopy(SECTION)
+    *parents, key = path.split(".")
+    place = section
+    for parent in parents:
+        place = place[parent]
+    place[key] = value
+    with pytest.raises(BadInput, match=words):
+        settings.trainings(section)
+
+
+def test_models_that_the_tables_cannot_tell_apart_are_refused():
+    section = copy.deepcopy(SECTION)
+    section["models"]["wide"] = section["models"]["vit"] | {"width": 16}
+    with pytest.raises(BadInput, match="images.models.wide.model: .* differ from the other models"):
+        settings.trainings(section)
+
+
+def test_no_step_imports_torch_before_it_trains():
+    modules = "settings data permutation training similarity figures claims".split()
+    imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
+    program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -1,0 +1,67 @@
+"""Every step alone: --help, and one line for bad input."""
+
+import pytest
+
+STEPS = "data permutation training similarity figures claims".split()
+DATA = "--dataset digits --test .5 --validation .1 --base-seed 0 --output d.npz"
+PERMUTATION = "--data {p}/digits.npz --permutation patch --patch 2 --base-seed 0 --output o.npz"
+TRAINING = (
+    "--setting t --data {p}/digits.npz --permutation {p}/patch.npz --model vit --attention self "
+    "--patch 2 --width 8 --layers 1 --heads 2 --mlp 8 --position-std .02 --epochs 1 --batch 64 "
+    "--rate .001 --weight-decay 0 --smoothing 0 --shift 1 --seeds 1 --base-seed 0 --table t.csv "
+    "--models m --snapshots s"
+)
+SIMILARITY = "{p}/digits.npz --permutation {p}/patch.npz --output s.csv"
+
+BAD = [
+    ("data", DATA, {"digits": "cifar"}, "dataset: 'cifar' is not allowed; it must be one of"),
+    ("data", DATA, {".5": "nan"}, "test: nan is not allowed; it must lie in (0, 1)"),
+    ("data", DATA, {".5": "x"}, "Invalid value for '--test'"),
+    ("data", DATA, {"d.npz": "d.csv"}, "output: 'd.csv' is not allowed; it must end in .npz"),
+    ("data", DATA, {"--output d.npz": ""}, "Missing option '--output'"),
+    ("permutation", PERMUTATION, {"--patch 2": "--patch 3"}, "it must divide the image size 8"),
+    ("permutation", PERMUTATION, {"--patch 2": "--patch 0"}, "patch: 0 is not allowed"),
+    ("permutation", PERMUTATION, {"--permutation patch": "--permutation row"}, "none, patch, pix"),
+    ("permutation", PERMUTATION, {"{p}/digits.npz": "gone.npz"}, "gone.npz: no readable .npz"),
+    ("permutation", PERMUTATION, {"digits.npz": "patch.npz"}, "no prepared data set"),
+    ("training", TRAINING, {"--rate .001": "--rate nan"}, "rate: nan is not allowed"),
+    ("training", TRAINING, {"--rate .001": "--rate -1"}, "rate: -1.0 is not allowed"),
+    ("training", TRAINING, {"--seeds 1": "--seeds 0"}, "seeds: 0 is not allowed"),
+    ("training", TRAINING, {"--epochs 1": "--epochs 0"}, "epochs: 0 is not allowed"),
+    ("training", TRAINING, {"--heads 2": "--heads 3"}, "heads: 3 is not allowed"),
+    ("training", TRAINING, {"-std .02": "-std 0"}, "position_std: 0.0 is not allowed"),
+    ("training", TRAINING, {"--patch 2": "--patch 4"}, "a permutation of digits (8 pixels, patch"),
+    ("training", TRAINING, {"--patch 2": "--patch 3"}, "patch: 3 is not allowed"),
+    ("training", TRAINING, {"--batch 64": "--batch 900"}, "batch: 900 is not allowed"),
+    ("training", TRAINING, {"patch.npz": "digits.npz"}, "no permutation (it lacks order)"),
+    ("similarity", SIMILARITY, {}, "no snapshots of a model with tokens"),
+    ("figures", "pie --output f", {}, "figure: 'pie' is not allowed; it must be one of"),
+    ("figures", "accuracy --output f", {}, "--input: accuracy=PATH is missing"),
+    ("claims", "--output c.csv --input accuracy", {}, "it must read NAME=PATH"),
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_help(call, step):
+    code, text = call(step, "--help")
+    assert code == 0 and "Usage:" in text and "--provenance" in text
+
+
+@pytest.mark.parametrize(
+    ("step", "words", "change", "expected"), BAD, ids=[f"{bad[0]}: {bad[3]}" for bad in BAD]
+)
+def test_bad_input_gets_one_line(call, prepared, tmp_path, step, words, change, expected):
+    for old, new in change.items():
+        assert old in words
+        words = words.replace(old, new)
+    code, error = call(step, *words.format(p=prepared).split())
+    assert code == 2
+    assert expected in error and error.count("\n") == 1 and "Traceback" not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_data_and_permutation_alone(call, tmp_path):
+    assert call("data", *DATA.split())[0] == 0
+    words = PERMUTATION.replace("{p}/digits.npz", "d.npz").split()
+    assert call("permutation", *words)[0] == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"d.npz", "o.npz"}

@@ -1,0 +1,154 @@
+# The study `images`: data, permutations, training (every seed of a setting a job), similarity.
+
+import shlex
+
+from attention_theory.images import settings as image_settings
+
+IMAGES = f"{RESULTS}/images"
+IMAGE_SETTINGS = ours.checked(image_settings.trainings, config["images"])
+IMAGE_PERMUTATIONS = image_settings.permutations(IMAGE_SETTINGS)
+IMAGE_SEEDS = range(config["images"]["seeds"])
+WITH_SIMILARITY = image_settings.with_similarity(IMAGE_SETTINGS)
+WITH_MAPS = image_settings.with_maps(IMAGE_SETTINGS)
+
+
+rule images_data:
+    input:
+        code=ours.code("images.data"),
+    output:
+        data=f"{IMAGES}/data/{{dataset}}.npz",
+        provenance=f"{IMAGES}/provenance/data-{{dataset}}.json",
+    log:
+        f"{IMAGES}/logs/data-{{dataset}}.log",
+    wildcard_constraints:
+        dataset="|".join(config["images"]["datasets"]),
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        options=ours.options(
+            config["images"]["split"] | {"base_seed": config["base_seed"]}
+        ),
+    shell:
+        "python -m attention_theory.images.data --dataset {wildcards.dataset} {params.options}"
+        " --output {output.data:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule images_permutation:
+    input:
+        data=lambda wildcards: (
+            f"{IMAGES}/data/{IMAGE_PERMUTATIONS[wildcards.images]['dataset']}.npz"
+        ),
+        code=ours.code("images.permutation"),
+    output:
+        permutation=f"{IMAGES}/permutations/{{images}}.npz",
+        provenance=f"{IMAGES}/provenance/permutation-{{images}}.json",
+    log:
+        f"{IMAGES}/logs/permutation-{{images}}.log",
+    wildcard_constraints:
+        images="|".join(IMAGE_PERMUTATIONS),
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        options=lambda wildcards: ours.options(
+            IMAGE_PERMUTATIONS[wildcards.images]["options"]
+            | {"base_seed": config["base_seed"]}
+        ),
+    shell:
+        "python -m attention_theory.images.permutation --data {input.data:q} {params.options}"
+        " --output {output.permutation:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule images_training:
+    input:
+        data=lambda wildcards: (
+            f"{IMAGES}/data/{IMAGE_SETTINGS[wildcards.setting]['dataset']}.npz"
+        ),
+        permutation=lambda wildcards: (
+            f"{IMAGES}/permutations/{IMAGE_SETTINGS[wildcards.setting]['images']}.npz"
+        ),
+        code=ours.code("images.training"),
+    output:
+        table=f"{IMAGES}/training/{{setting}}.csv",
+        models=expand(
+            f"{IMAGES}/models/{{{{setting}}}}-seed{{seed}}.safetensors",
+            seed=IMAGE_SEEDS,
+        ),
+        snapshots=expand(
+            f"{IMAGES}/snapshots/{{{{setting}}}}-seed{{seed}}.npz", seed=IMAGE_SEEDS
+        ),
+        provenance=f"{IMAGES}/provenance/training-{{setting}}.json",
+    log:
+        f"{IMAGES}/logs/training-{{setting}}.log",
+    wildcard_constraints:
+        setting="|".join(IMAGE_SETTINGS),
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=ours.gpu(config, GPUS),
+    params:
+        options=lambda wildcards: ours.options(
+            IMAGE_SETTINGS[wildcards.setting]["options"]
+            | {"base_seed": config["base_seed"]}
+        ),
+        models=lambda wildcards, output: str(Path(output.models[0]).parent),
+        snapshots=lambda wildcards, output: str(Path(output.snapshots[0]).parent),
+    shell:
+        "python -m attention_theory.images.training --setting {wildcards.setting}"
+        " --data {input.data:q} --permutation {input.permutation:q} {params.options}"
+        " --table {output.table:q} --models {params.models:q}"
+        " --snapshots {params.snapshots:q} --gpu {resources.gpu}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule images_similarity:
+    input:
+        snapshots=expand(
+            f"{IMAGES}/snapshots/{{setting}}-seed{{seed}}.npz",
+            setting=WITH_SIMILARITY,
+            seed=IMAGE_SEEDS,
+        ),
+        permutations=expand(
+            f"{IMAGES}/permutations/{{images}}.npz",
+            images=sorted(
+                {IMAGE_SETTINGS[name]["images"] for name in WITH_SIMILARITY}
+            ),
+        ),
+        code=ours.code("images.similarity"),
+    output:
+        table=f"{IMAGES}/similarity.csv",
+        provenance=f"{IMAGES}/provenance/similarity.json",
+    log:
+        f"{IMAGES}/logs/similarity.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        permutations=lambda wildcards, input: shlex.join(
+            f"--permutation={path}" for path in input.permutations
+        ),
+    shell:
+        "python -m attention_theory.images.similarity {input.snapshots:q} {params.permutations}"
+        " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+OUTPUTS["images"] = [
+    *expand(rules.images_data.output, dataset=config["images"]["datasets"]),
+    *expand(rules.images_permutation.output, images=IMAGE_PERMUTATIONS),
+    *expand(rules.images_training.output, setting=IMAGE_SETTINGS),
+    *rules.images_similarity.output,
+]
+TABLES["images"] = {
+    "accuracy": expand(rules.images_training.output.table, setting=IMAGE_SETTINGS),
+}
+FIGURES["images"] = {"accuracy": {"accuracy": f"{IMAGES}/accuracy.csv"}}
+if WITH_MAPS:
+    FIGURES["images"]["similarity_maps"] = {
+        "snapshot": f"{IMAGES}/snapshots/{WITH_MAPS}-seed0.npz",
+        "permutation": f"{IMAGES}/permutations/{IMAGE_SETTINGS[WITH_MAPS]['images']}.npz",
+    }
+CLAIMS["images"] = {
+    "accuracy": f"{IMAGES}/accuracy.csv",
+    "similarity": f"{IMAGES}/similarity.csv",
+}
