@@ -19,7 +19,7 @@ RUN := .venv/bin/python -m
 figures: $(STAMP)
 	@started=$$(date +%s); \
 	gpus=$(GPUS); [ "$$gpus" != auto ] || gpus=$$($(RUN) attention_theory.devices); \
-	$(RUN) snakemake --cores $(CORES) --resources gpu=$$gpus \
+	$(RUN) snakemake --quiet host reason rules --cores $(CORES) --resources gpu=$$gpus \
 	    $(if $(CONFIG),--configfile $(CONFIG)) $(if $(SEED),--config base_seed=$(SEED)) && \
 	$(RUN) attention_theory.summary config/config.yaml $(CONFIG) --started $$started
 

@@ -2,7 +2,7 @@
 
 Seeds are trained one after the other: stacked with torch.func and vmap three seeds took 43 ms a
 step for the ViT against 3 x 11.7 ms in a loop, 23 against 3 x 7.1 ms for the CNN (batch 64, one
-Zen 3 core).
+core).
 """
 
 import math

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, TwoSlopeNorm
+from matplotlib.colors import CenteredNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -95,7 +95,7 @@ def attention(model: dict[str, np.ndarray]) -> Drawn:
         shown = A.copy()
         np.fill_diagonal(shown, np.nan)
         # Each state has a scale of its own: the entries grow a thousandfold.
-        norm = TwoSlopeNorm(0, min(np.nanmin(shown), -1e-9), max(np.nanmax(shown), 1e-9))
+        norm = CenteredNorm(halfrange=np.nanmax(np.abs(shown)))
         for axis, view in zip(row, (shown, shown[np.ix_(order, order)]), strict=True):
             image = axis.imshow(view, cmap=style.DIFFERENCE_MAP, norm=norm)
             axis.spines[["top", "right"]].set_visible(True)
@@ -139,7 +139,10 @@ def training(trajectory: pd.DataFrame) -> Drawn:
         for colour, (measure, name) in zip(style.PALETTE, curves.items(), strict=False):
             curve = table[table.measure == measure]
             axis.plot(curve.step, curve["mean"], color=colour, label=name)
-            axis.fill_between(curve.step, curve.ci_low, curve.ci_high, color=colour, alpha=0.25)
+            low, high = curve.ci_low, curve.ci_high
+            if measure not in ("gamma", "rho"):  # shares: a band beyond [0, 1] would say nothing
+                low, high = low.clip(0, 1), high.clip(0, 1)
+            axis.fill_between(curve.step, low, high, color=colour, alpha=0.25)
         axis.set(xlabel="step of gradient descent", ylabel=label)
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xticks([0, 10, 100], ["0", "10", "100"])
@@ -173,9 +176,23 @@ def linear(linear: pd.DataFrame, pretraining: pd.DataFrame) -> Drawn:
     ]
     columns = "classifier D q q_D error ci_low ci_high n".split()
     table = pd.DataFrame(rows, columns=columns)
+    figure, axes = plt.subplots(1, 2, figsize=(style.PAGE, 3.4))
+    for axis in axes:
+        _draw_errors(axis, table)
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[0].set(yscale="log", title="all classifiers")
+    models = table[~table.classifier.isin(["simplified ViT", "labelling function"])]
+    margin = 0.1 * (models.error.max() - models.error.min())
+    limits = (min(models.error.min(), 1 / 8) - margin, max(models.error.max(), 1 / 8) + margin)
+    axes[1].set(title="linear models, enlarged", ylim=limits)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure, table
+
+
+def _draw_errors(axis: Axes, table: pd.DataFrame) -> None:
+    """Every classifier's error beside each other, a group a value of q D, and the bound 1/8."""
     settings = sorted(table.q_D.unique())
     width = 0.8 / len(_CLASSIFIERS)
-    figure, axis = plt.subplots(figsize=(style.PAGE * 0.8, 3.0))
     for number, (classifier, (label, marker, colour)) in enumerate(_CLASSIFIERS.items()):
         shown = table[table.classifier == classifier]
         offset = (number - (len(_CLASSIFIERS) - 1) / 2) * width
@@ -184,17 +201,14 @@ def linear(linear: pd.DataFrame, pretraining: pd.DataFrame) -> Drawn:
         look = {"marker": marker, "color": colour, "markersize": 5, "linestyle": "none"}
         axis.errorbar(x, shown.error, half, capsize=2, label=label, **look)
     axis.axhline(1 / 8, color="0.3", linewidth=0.9, linestyle="--")
-    axis.text(len(settings) - 0.5, 1 / 8, "1/8", ha="left", va="center", color="0.3")
+    axis.text(len(settings) - 0.48, 1 / 8, "1/8", ha="left", va="center", color="0.3")
     axis.set(
         xticks=range(len(settings)),
         xticklabels=[f"{value:g}" for value in settings],
         xlim=(-0.5, len(settings) - 0.5),
         xlabel="expected number of spurious features, $q\\,D$",
         ylabel="test error",
-        yscale="log",
     )
-    axis.legend(loc="center left", bbox_to_anchor=(1.08, 0.5))
-    return figure, table
 
 
 FIGURES = {"data": data, "attention": attention, "training": training, "linear": linear}
