@@ -24,7 +24,7 @@ import numpy as np
 import typer
 from scipy import stats
 
-from attention_theory import files, step, tables
+from attention_theory import files, ranking, step, tables
 from attention_theory.errors import BadInput
 from attention_theory.images import permutation as permutations
 from attention_theory.images.permutation import Permutation, unpermute_matrix
@@ -32,7 +32,6 @@ from attention_theory.images.permutation import Permutation, unpermute_matrix
 SETTING = "dataset model attention patch permutation seed".split()
 COLUMNS = SETTING + "measure epoch state precision_at_4 chance ceiling spearman".split()
 NEIGHBOURS = 4
-TOLERANCE = 1e-6  # times the largest |entry|: closer entries are tied
 
 
 class Precision(NamedTuple):
@@ -67,12 +66,7 @@ def precision_at_k(M: np.ndarray, distances: np.ndarray, k: int = NEIGHBOURS) ->
         raise ValueError(f"M and distances must be (n, n) with n > {k}")
     near = distances == 1
     M = np.where(np.eye(n, dtype=bool), -np.inf, np.asarray(M, dtype=float))
-    slack = TOLERANCE * np.abs(M[np.isfinite(M)]).max()
-    cutoff = np.sort(M, axis=1)[:, -k, None]
-    above = M > cutoff + slack
-    tied = ~above & (M >= cutoff - slack)
-    share = (k - above.sum(1)) / tied.sum(1)
-    hits = (above & near).sum(1) + share * (tied & near).sum(1)
+    hits = ranking.expected_hits(M, near, k)
     neighbours = near.sum(1)
     chance = neighbours / (n - 1)
     return Precision(
@@ -84,7 +78,7 @@ def spearman(M: np.ndarray, distances: np.ndarray) -> float:
     """Rank correlation of M (n, n) with distances (n, n) off the diagonal; NaN if M is constant."""
     off = ~np.eye(len(M), dtype=bool)
     values = np.asarray(M, dtype=float)[off]
-    if np.ptp(values) <= TOLERANCE * np.abs(values).max():
+    if np.ptp(values) <= ranking.slack(values):
         return float("nan")
     return float(stats.spearmanr(values, distances[off]).statistic)
 
