@@ -5,9 +5,8 @@
 
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 CORES ?= all
-GPUS ?= auto
-SEED ?=
-CONFIG ?=
+GPUS ?= all
+export CORES GPUS SEED CONFIG
 
 # The stamp's name changes with the lock, the project file and the folder: no dates to compare.
 STAMP := .venv/installed-$(shell { pwd; cat envs/requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
@@ -17,11 +16,7 @@ RUN := .venv/bin/python -m
 .DEFAULT_GOAL := figures
 
 figures: $(STAMP)
-	@started=$$(date +%s); \
-	gpus=$(GPUS); [ "$$gpus" != auto ] || gpus=$$($(RUN) attention_theory.devices); \
-	$(RUN) snakemake --quiet host reason rules --cores $(CORES) --resources gpu=$$gpus \
-	    $(if $(CONFIG),--configfile $(CONFIG)) $(if $(SEED),--config base_seed=$(SEED)) && \
-	$(RUN) attention_theory.summary config/config.yaml $(CONFIG) --started $$started
+	@$(RUN) attention_theory.launch
 
 test: $(STAMP)
 	$(RUN) pytest

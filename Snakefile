@@ -12,6 +12,7 @@ from attention_theory import rules as ours
 configfile: "config/config.yaml"
 
 
+# The link `profiles` lets Snakemake find workflow/profiles/default beside this file.
 GPUS = ours.gpus(workflow)
 SCHEMA = Path(workflow.basedir, "config", "schema.yaml")
 ours.checked(configuration.check, config, SCHEMA, GPUS)

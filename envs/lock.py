@@ -6,6 +6,7 @@ the same resolution.
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -24,7 +25,7 @@ def resolve() -> list[tuple[str, str, str]]:
     command += ["--quiet", "--report", "-", *wanted]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return sorted(
-        (item["metadata"]["name"].lower().replace("_", "-"), item["metadata"]["version"], sha(item))
+        (re.sub(r"[-_.]+", "-", item["metadata"]["name"]).lower(), item["metadata"]["version"], sha(item))
         for item in report["install"]
     )
 

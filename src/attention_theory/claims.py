@@ -5,7 +5,7 @@ before the run; the verdict, the interval and the sentence come from the run's t
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -47,7 +47,12 @@ class Claim:
 
 def verdict(interval: Interval, supported_above: float, contradicted_below: float) -> str:
     """The common rule: supported if the whole interval lies above one bound, contradicted if the
-    whole interval lies below the other, inconclusive otherwise (and without an interval)."""
+    whole interval lies below the other, inconclusive otherwise (and without an interval).
+
+    Raises ValueError if the bounds overlap: a narrow interval could then be both.
+    """
+    if supported_above < contradicted_below:
+        raise ValueError("supported_above must not be below contradicted_below")
     if interval.low > supported_above:
         return SUPPORTED
     if interval.high < contradicted_below:
@@ -55,23 +60,34 @@ def verdict(interval: Interval, supported_above: float, contradicted_below: floa
     return INCONCLUSIVE
 
 
+def worst(judgements: Sequence[Judgement]) -> Judgement:
+    """Of several settings' judgements the one that decides: a contradiction, else doubt."""
+    order = (CONTRADICTED, INCONCLUSIVE, SUPPORTED, NOT_RUN)
+    return min(judgements, key=lambda judgement: order.index(judgement.verdict))
+
+
 def not_run(reason: str) -> Judgement:
     """The judgement of a claim for which this run has no data."""
     return Judgement(NOT_RUN, Interval(math.nan, math.nan, math.nan, 0), f"not run: {reason}")
 
 
-def judge(study: str, claims: Sequence[Claim], named: dict[str, Path]) -> pd.DataFrame:
+def judge(
+    study: str,
+    claims: Sequence[Claim],
+    named: Mapping[str, Path],
+    columns: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
     """One row a claim, in order, with the columns of the ledger."""
     rows = []
     for claim in claims:
-        judgement = inputs.call(claim.judge, named)
+        judgement = inputs.call(claim.judge, named, columns)
         effect, low, high, n = judgement.interval
         values = (study, claim.id, claim.statement, claim.source, judgement.measured)
         rows.append(values + (effect, low, high, n, judgement.verdict))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def run(study: str, claims: Sequence[Claim]) -> None:
+def run(study: str, claims: Sequence[Claim], columns: Mapping[str, Sequence[str]]) -> None:
     """Run a study's claims step: `python -m attention_theory.<study>.claims --input ...`."""
 
     def main(
@@ -81,7 +97,7 @@ def run(study: str, claims: Sequence[Claim]) -> None:
     ) -> None:
         named = inputs.paths(input)
         with step.record(provenance, f"{study}.claims", inputs=list(named.values())):
-            tables.write(output, judge(study, claims, named), COLUMNS)
+            tables.write(output, judge(study, claims, named, columns), COLUMNS)
 
     main.__doc__ = f"Judge the claims of the study `{study}` from its tables."
     step.run(main)

@@ -25,11 +25,32 @@ def check(config: Mapping, schema: Path, gpus: int | None = None) -> None:
     for key, value in _leaves(config):
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(f"config key {key}: {value} is not allowed; it must be finite")
-    validator = jsonschema.Draft202012Validator(yaml.safe_load(schema.read_text("utf-8")))
-    for error in sorted(validator.iter_errors(plain(config)), key=lambda e: list(e.absolute_path)):
+    validator = _Validator(yaml.safe_load(schema.read_text("utf-8")))
+    for error in sorted(validator.iter_errors(plain(config)), key=lambda e: str(e.absolute_path)):
         raise BadInput(_describe(error))
     _check_device(config["device"], gpus)
     _check_writable(Path("results", config["run"]))
+
+
+def read(path: Path) -> dict:
+    """A configuration file as a mapping. Raises BadInput, naming the file, if it is none."""
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise BadInput(f"{path}: no YAML ({' '.join(str(error).split())})") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: no readable configuration ({error})") from None
+    require(isinstance(content, dict), str(path), content, "hold `key: value` pairs")
+    return content
+
+
+# JSON Schema takes 2.0 for an integer: a whole number must be written as one.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
 
 
 def config_hash(config: Mapping) -> str:
@@ -90,6 +111,8 @@ def _allowed(error: jsonschema.ValidationError) -> str:
         "exclusiveMaximum": lambda: f"be below {value}",
         "minItems": lambda: f"have at least {value} entries",
         "minProperties": lambda: f"have at least {value} entries",
+        "uniqueItems": lambda: "not name an entry twice",
+        "maxItems": lambda: f"have at most {value} entries",
         "pattern": lambda: f"match {value}",
         "type": lambda: f"be of type {value if isinstance(value, str) else ' or '.join(value)}",
     }.get(error.validator, lambda: error.message)()
@@ -121,9 +144,10 @@ def _check_device(device: str, gpus: int | None) -> None:
 
 
 def _check_writable(folder: Path) -> None:
-    """The folder, or the nearest one above it that exists, must take new files."""
+    """The folder and all below, or else the nearest one above that exists, must take new files."""
     existing = folder.absolute()
     while not existing.exists():
         existing = existing.parent
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise BadInput(f"config key run: cannot write to {existing}; it must be a writable folder")
+    for place in (existing, *(Path(name) for name, _, _ in os.walk(folder))):
+        if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+            raise BadInput(f"config key run: cannot write to {place}; it must be a writable folder")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_theory.errors import BadInput
+from attention_theory.errors import BadInput, require
 
 
 @contextmanager
@@ -19,6 +19,7 @@ def replacing(path: Path) -> Iterator[Path]:
     The temporary name keeps the suffix, because writers choose their format by it. A killed
     process leaves at most a file that starts with a dot, never a half-written `path`.
     """
+    require(bool(path.name) and not path.is_dir(), "output", str(path), "be a file's path")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:

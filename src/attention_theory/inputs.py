@@ -1,6 +1,6 @@
 """Named inputs of figures and claims: `--input pretraining=<folder>/pretraining.csv`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,16 +26,27 @@ def paths(pairs: list[str] | None) -> dict[str, Path]:
     return named
 
 
-def call(function: Callable, named: dict[str, Path]) -> Any:
+def call(
+    function: Callable, named: Mapping[str, Path], columns: Mapping[str, Sequence[str]]
+) -> Any:
     """Call `function` with the inputs that its parameters name, each read from its file.
 
-    Tables arrive as data frames, .npz files as dicts of arrays. Raises BadInput if one is missing.
+    Tables arrive as data frames, .npz files as dicts of arrays. Raises BadInput if one is missing,
+    cannot be read, or lacks one of its `columns` (of an .npz file: arrays).
     """
     arguments = {}
     for name in signature(function).parameters:
         if name not in named:
             raise BadInput(f"--input: {name}=PATH is missing")
-        path = named[name]
-        read = files.read_arrays if path.suffix == ".npz" else tables.read
-        arguments[name] = read(path)
+        arguments[name] = _read(named[name], columns.get(name, ()))
     return function(**arguments)
+
+
+def _read(path: Path, columns: Sequence[str]) -> Any:
+    if path.suffix != ".npz":
+        return tables.read(path, columns)
+    arrays = files.read_arrays(path)
+    missing = [name for name in columns if name not in arrays]
+    if missing:
+        raise BadInput(f"{path}: the file lacks the array {missing[0]}")
+    return arrays

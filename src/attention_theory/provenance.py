@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
+import psutil
+
 from attention_theory import code, files
 
-STARTED = time.perf_counter()
 CONFIG_HASH = "ATTENTION_THEORY_CONFIG_HASH"
 RUN = "ATTENTION_THEORY_RUN"
 PACKAGES = (
@@ -47,13 +48,15 @@ def record(
     """
     own_study, _, own_step = module.partition(".")
     it = Record(study=study or own_study, step=step or own_step, setting=setting)
-    yield it
     if path is None:
+        yield it
         return
     it.update(
         run=os.environ.get(RUN),
         config_sha256=os.environ.get(CONFIG_HASH),
+        # Before the work: what is edited during a long job was not what ran.
         source_sha256=code.source_hash(module),
+        inputs={str(name): files.sha256(name) for name in inputs},
         command=sys.argv[1:],
         base_seed=base_seed,
         seeds=list(seeds),
@@ -61,8 +64,10 @@ def record(
         threads=threads,
         versions=_versions(),
         platform=platform.platform(),
-        inputs={str(name): files.sha256(name) for name in inputs},
-        seconds=time.perf_counter() - STARTED,
+    )
+    yield it
+    it.update(
+        seconds=time.time() - psutil.Process().create_time(),
         cpu_seconds=sum(os.times()[:4]),
         peak_memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     )

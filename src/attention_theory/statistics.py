@@ -19,10 +19,14 @@ class Interval(NamedTuple):
 
 
 def t_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Student's interval for a mean. With one value the limits are NaN: nothing is known."""
+    """Student's interval for a mean.
+
+    With one value, or with values that do not differ, the limits are NaN: nothing is known of the
+    spread, and [1, 1] would claim that everything is.
+    """
     values = np.asarray(values, dtype=float)
     mean, n = float(values.mean()), len(values)
-    if n < 2:
+    if n < 2 or np.ptp(values) == 0:
         return Interval(mean, np.nan, np.nan, n)
     half = stats.t.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)
     return Interval(mean, mean - half, mean + half, n)
@@ -54,6 +58,21 @@ def wilson_interval(successes: int, n: int, confidence: float = CONFIDENCE) -> I
     return Interval(successes / n, float(limits.low), float(limits.high), int(n))
 
 
+def accuracy_interval(
+    accuracies: Sequence[float], tested: int, confidence: float = CONFIDENCE
+) -> Interval:
+    """The mean accuracy of models, each tested on `tested` samples of its own.
+
+    Student's interval over models, widened to Wilson's over all samples: the first knows of the
+    models' spread, the second never gives [1, 1]. With one model it is Wilson's.
+    """
+    student, n = t_interval(accuracies, confidence), len(accuracies)
+    right = round(sum(accuracies) * tested)
+    wilson = wilson_interval(right, n * tested, confidence)
+    low, high = np.fmin(student.low, wilson.low), np.fmax(student.high, wilson.high)
+    return Interval(student.estimate, float(low), float(high), n)
+
+
 class Slope(NamedTuple):
     """A fitted exponent: y is proportional to x ** slope."""
 
@@ -81,25 +100,27 @@ def log_log_slope(x: Sequence[float], y: Sequence[float], confidence: float = CO
     return Slope(*map(float, (fit.slope, error, fit.slope - half, fit.slope + half)), len(x))
 
 
-class Test(NamedTuple):
+class Answer(NamedTuple):
     """A test's p-value and its answer at the stated level."""
 
     p_value: float
     passed: bool
 
 
-def not_worse(differences: Sequence[float], margin: float, level: float = 1 - CONFIDENCE) -> Test:
+def not_worse(differences: Sequence[float], margin: float, level: float = 1 - CONFIDENCE) -> Answer:
     """One-sided non-inferiority: is the mean paired difference above -margin?"""
     p = _p_value_above(differences, -margin)
-    return Test(p, p < level)
+    return Answer(p, p < level)
 
 
-def equivalent(differences: Sequence[float], margin: float, level: float = 1 - CONFIDENCE) -> Test:
+def equivalent(
+    differences: Sequence[float], margin: float, level: float = 1 - CONFIDENCE
+) -> Answer:
     """Two one-sided tests: does the mean paired difference lie within (-margin, margin)?"""
     above = _p_value_above(differences, -margin)
     below = _p_value_above(-np.asarray(differences, dtype=float), -margin)
     p = max(above, below)
-    return Test(p, p < level)
+    return Answer(p, p < level)
 
 
 def _p_value_above(differences: Sequence[float], bound: float) -> float:

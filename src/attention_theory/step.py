@@ -18,7 +18,9 @@ import typer
 from attention_theory.errors import BadInput
 from attention_theory.provenance import record as record  # steps write `step.record(...)`
 
-BaseSeed = Annotated[int, typer.Option(help="the seed that every random stream derives from")]
+BaseSeed = Annotated[
+    int, typer.Option(min=0, help="the seed that every random stream derives from")
+]
 Gpu = Annotated[int, typer.Option(min=0, max=1, help="0: compute on the CPU, 1: on a GPU")]
 Provenance = Annotated[Path | None, typer.Option(help="where to write the job's record")]
 Threads = Annotated[

@@ -2,31 +2,15 @@
 
 import shutil
 import textwrap
-import time
 from pathlib import Path
-from typing import Annotated
 
-import pandas as pd
-import typer
-import yaml
-
-from attention_theory import claims, costs, step, tables
+from attention_theory import claims, costs, tables
 
 
-def main(
-    configs: Annotated[list[Path], typer.Argument(help="configuration files, later over earlier")],
-    started: Annotated[float | None, typer.Option(help="when the run began (Unix time)")] = None,
-) -> None:
-    """Print a finished run's figures, its costs and its claims ledger."""
-    names = [(yaml.safe_load(path.read_text("utf-8")) or {}).get("run") for path in configs]
-    folder = Path("results", next(name for name in reversed(names) if name))
+def describe(folder: Path, seconds: float) -> str:
+    """The screen as text, from the folder of a finished run; `seconds` is the command's time."""
     ledger = tables.read(folder / "claims.csv", claims.COLUMNS)
     jobs = tables.read(folder / "costs.csv", costs.COLUMNS)
-    print(describe(folder, ledger, jobs, None if started is None else time.time() - started))
-
-
-def describe(folder: Path, ledger: pd.DataFrame, jobs: pd.DataFrame, seconds: float | None) -> str:
-    """The screen as text; `seconds` is the wall time of the command, if known."""
     width = min(shutil.get_terminal_size().columns, 100)
     lines = ["", f"Claims of {folder} ({folder}/claims.md)", ""]
     for row in ledger.itertuples():
@@ -38,9 +22,5 @@ def describe(folder: Path, ledger: pd.DataFrame, jobs: pd.DataFrame, seconds: fl
     counts = ledger.verdict.value_counts()
     verdicts = ", ".join(f"{counts[v]} {v}" for v in claims.VERDICTS if v in counts)
     made = f"{len(jobs)} jobs, {jobs.cpu_seconds.sum():.0f} CPU seconds ({folder}/costs.csv)"
-    took = "" if seconds is None else f"; this command took {seconds:.0f} s"
-    return "\n".join([*lines, "", f"{len(ledger)} claims: {verdicts}", f"{made}{took}"])
-
-
-if __name__ == "__main__":
-    step.run(main)
+    took = f"this command took {seconds:.0f} s"
+    return "\n".join([*lines, "", f"{len(ledger)} claims: {verdicts}", f"{made}; {took}"])

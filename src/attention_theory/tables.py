@@ -8,7 +8,7 @@ import pandas as pd
 import typer
 
 from attention_theory import files, step
-from attention_theory.errors import BadInput
+from attention_theory.errors import BadInput, require
 
 
 def write(path: Path, rows: pd.DataFrame | Sequence[dict], columns: Sequence[str]) -> None:
@@ -46,6 +46,9 @@ def gather(
     study = output.parent.name
     with step.record(provenance, "tables", output.stem, study=study, step="gather", inputs=inputs):
         frames = [read(path) for path in inputs]
+        for path, frame in zip(inputs, frames, strict=True):
+            same = list(frame.columns) == list(frames[0].columns)
+            require(same, "inputs", str(path), f"have the columns of {inputs[0]}")
         write(output, pd.concat(frames, ignore_index=True), list(frames[0].columns))
 
 

@@ -22,6 +22,24 @@ def test_a_verdict_needs_the_whole_interval(low, width, contradicted, gap):
     assert (verdict == claims.CONTRADICTED) == (interval.high < contradicted)
 
 
+def test_bounds_that_overlap_are_refused():
+    with pytest.raises(ValueError, match="supported_above"):
+        claims.verdict(Interval(0.4, 0.39, 0.41, 9), 1 / 3, 1 / 2)
+
+
+def test_the_worst_of_several_decides():
+    made = [Judgement(v, Interval(0, 0, 0, 0), v) for v in claims.VERDICTS]
+    assert claims.worst(made).verdict == claims.CONTRADICTED
+    assert claims.worst([made[0], made[2]]).verdict == claims.INCONCLUSIVE
+    assert claims.worst([made[3], made[0]]).verdict == claims.SUPPORTED
+
+
+def test_a_table_without_its_columns_is_named(tmp_path):
+    tables.write(tmp_path / "t.csv", pd.DataFrame({"y": [1.0]}), ["y"])
+    with pytest.raises(BadInput, match="t.csv: the table lacks the column x"):
+        claims.judge("study", [CLAIM], {"t": tmp_path / "t.csv"}, {"t": ["x"]})
+
+
 def test_no_interval_no_verdict():
     unknown = Interval(1.0, math.nan, math.nan, 1)
     assert claims.verdict(unknown, 0.5, 0.5) == claims.INCONCLUSIVE
@@ -39,7 +57,7 @@ CLAIM = Claim(
 
 def test_ledger_and_markdown(tmp_path):
     tables.write(tmp_path / "t.csv", pd.DataFrame({"x": [1.0, 0.5, 1.5, 4]}), ["x"])
-    ledger = claims.judge("study", [CLAIM], {"t": tmp_path / "t.csv"})
+    ledger = claims.judge("study", [CLAIM], {"t": tmp_path / "t.csv"}, {"t": ["x"]})
     assert list(ledger.columns) == claims.COLUMNS
     row = ledger.iloc[0]
     assert (row.effect, row.ci_low, row.ci_high, row.n) == (1.0, 0.5, 1.5, 4)
@@ -49,4 +67,4 @@ def test_ledger_and_markdown(tmp_path):
 
 def test_a_missing_input_is_named():
     with pytest.raises(BadInput, match="t=PATH is missing"):
-        claims.judge("study", [CLAIM], {})
+        claims.judge("study", [CLAIM], {}, {})

@@ -19,8 +19,21 @@ def test_t_interval_is_scipys(values):
     assert found.n == len(values)
 
 
-def test_one_value_has_no_interval():
-    assert np.isnan(statistics.t_interval([3.0]).low)
+@pytest.mark.parametrize("values", [[3.0], [3.0, 3.0, 3.0]])
+def test_without_spread_there_is_no_interval(values):
+    assert np.isnan(statistics.t_interval(values).low)
+
+
+def test_accuracies_never_have_the_interval_one_one():
+    sure = statistics.accuracy_interval([1.0, 1.0, 1.0], 100)
+    assert sure.low < 1 and sure.n == 3 and sure.estimate == 1
+    assert sure.low == statistics.wilson_interval(300, 300).low
+    spread = statistics.accuracy_interval([0.5, 0.9, 0.7], 10_000)
+    assert spread == statistics.t_interval([0.5, 0.9, 0.7])
+    assert statistics.accuracy_interval([0.9], 50).low == statistics.wilson_interval(45, 50).low
+
+
+def test_one_value_is_its_own_mean():
     assert statistics.t_interval([3.0]).estimate == 3.0
 
 

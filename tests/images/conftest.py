@@ -10,13 +10,14 @@ import pytest
 
 from attention_theory import code, files
 from attention_theory.images import data, permutation
+from attention_theory.images import digits as digits_data
 from attention_theory.images.settings import Split
 
 
 @pytest.fixture(scope="session")
 def digits() -> dict[str, np.ndarray]:
     """Digits with few of them to train on."""
-    return data.prepare("digits", Split(test=0.7, validation=0.1), base_seed=0)
+    return data.prepare("digits", digits_data.load(), Split(test=0.7, validation=0.1), base_seed=0)
 
 
 @pytest.fixture(scope="session")

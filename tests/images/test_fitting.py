@@ -9,7 +9,7 @@ import torch
 
 from attention_theory import files, tables
 from attention_theory.errors import BadInput
-from attention_theory.images import fitting, models, training
+from attention_theory.images import columns, fitting, models, training
 from attention_theory.images import permutation as p
 from attention_theory.images.settings import Architecture, DataSet, Training
 from attention_theory.streams import stream
@@ -50,7 +50,7 @@ def test_the_step_writes_the_same_bytes_twice(prepared, tmp_path, architecture):
     assert run(tmp_path / "b") == first
     torch.set_rng_state(state)
 
-    table = tables.read(tmp_path / "a/t.csv", training.COLUMNS)
+    table = tables.read(tmp_path / "a/t.csv", columns.ACCURACY)
     assert table.seed.tolist() == [0, 1] and table.accuracy.between(0, 1).all()
     assert table.attention.tolist() == [architecture.attention] * 2
     snapshot = files.read_arrays(tmp_path / "a/snapshots/tiny-seed1.npz")

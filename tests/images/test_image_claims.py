@@ -15,13 +15,14 @@ NOISE = (-0.002, 0.0, 0.002)
 LOUD = (-0.03, 0.0, 0.03)
 
 
-def accuracy(vit: float, cnn: float, noise=NOISE) -> pd.DataFrame:
+def accuracy(vit: float, cnn: float, noise=NOISE, patch: int = 2) -> pd.DataFrame:
     """Rows whose paired drops are vit and cnn, plus noise over seeds."""
     rows = []
     for model, attention, drop in (("vit", "self", vit), ("cnn", "none", cnn)):
         for seed, wobble in enumerate(noise):
-            row = {"dataset": "digits", "model": model, "attention": attention, "patch": 2}
+            row = {"dataset": "digits", "model": model, "attention": attention, "patch": patch}
             common = 0.95 + 0.01 * seed  # cancels in the pairs
+            row["parameters"] = 1
             rows.append(row | {"permutation": "none", "seed": seed, "accuracy": common})
             lower = common - drop - wobble
             rows.append(row | {"permutation": "patch", "seed": seed, "accuracy": lower})
@@ -34,7 +35,8 @@ def similarity(precision: float, noise=NOISE) -> pd.DataFrame:
         for seed, wobble in enumerate(noise):
             row = {"dataset": "digits", "model": "vit", "attention": "self", "patch": 2}
             row |= {"permutation": "patch", "seed": seed, "measure": "positions", "state": state}
-            row |= {"precision_at_4": value + wobble, "chance": 0.2, "ceiling": 0.75}
+            row |= {"precision_at_4": value + wobble, "chance": 0.2, "ceiling": 0.75, "epoch": 1}
+            row |= {"spearman": 0.0}
             rows += [row, row | {"measure": "attention", "precision_at_4": 0.0}]
     return pd.DataFrame(rows)
 
@@ -63,11 +65,12 @@ def test_permuted_accuracy(vit, cnn, noise, verdict):
     ("precision", "noise", "verdict"),
     [
         (0.6, NOISE, "supported"),
-        (0.75, (0, 0, 0), "supported"),
+        (0.75, (0, 0, 0), "inconclusive"),  # no spread, no interval
         (0.15, NOISE, "contradicted"),
-        (0.3, NOISE, "inconclusive"),
+        (0.3, NOISE, "contradicted"),  # above chance, but far from the ceiling
+        (0.475, NOISE, "inconclusive"),
         (0.5, LOUD, "inconclusive"),
-        (0.2, LOUD, "inconclusive"),
+        (0.45, LOUD, "inconclusive"),
         (0.7, (0.0,), "inconclusive"),
     ],
 )
@@ -76,6 +79,13 @@ def test_recovered_neighbourhoods(precision, noise, verdict):
     assert found.verdict == verdict
     assert found.interval.estimate == pytest.approx(precision)
     assert "chance 0.20, ceiling 0.75" in found.measured
+
+
+def test_patch_sizes_are_no_seeds_and_the_worst_decides():
+    both = pd.concat([accuracy(0.001, 0.03, patch=2), accuracy(0.04, 0.03, patch=4)])
+    found = judge_permuted_accuracy(both)
+    assert found.verdict == "contradicted" and found.interval.n == 3
+    assert found.measured.startswith("digits, patch 4")
 
 
 @pytest.mark.parametrize("part", ["model == 'vit'", "model == 'cnn'", "permutation == 'none'"])

@@ -1,12 +1,15 @@
 """Prepared data sets: contents, splits, statistics, keys."""
 
+import importlib
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from attention_theory import files
 from attention_theory.errors import BadInput
-from attention_theory.images import data, settings
+from attention_theory.images import data, sections
+from attention_theory.images import digits as digits_data
 from attention_theory.images.settings import Split
 
 
@@ -31,20 +34,21 @@ def test_statistics_are_those_of_the_training_images(digits):
 
 
 def test_the_base_seed_decides_the_split(digits):
-    again = data.prepare("digits", Split(0.7, 0.1), base_seed=0)
-    other = data.prepare("digits", Split(0.7, 0.1), base_seed=1)
+    again = data.prepare("digits", digits_data.load(), Split(0.7, 0.1), base_seed=0)
+    other = data.prepare("digits", digits_data.load(), Split(0.7, 0.1), base_seed=1)
     for key in data.KEYS:
         np.testing.assert_array_equal(again[key], digits[key])
     assert (other["test"] != digits["test"]).any()
     assert other["sha256"] == digits["sha256"]
 
 
-@pytest.mark.parametrize("dataset", settings.DATASETS)
+@pytest.mark.parametrize("dataset", sections.DATASETS)
 def test_what_is_known_of_a_data_set_is_true(dataset):
-    known = settings.DATASETS[dataset]
-    images, labels, _ = data.LOADERS[dataset]()
-    assert images.shape == (known.images, known.channels, known.size, known.size)
-    np.testing.assert_array_equal(np.unique(labels), np.arange(known.classes))
+    known = sections.DATASETS[dataset]
+    source = importlib.import_module(f"attention_theory.images.{dataset}").load()
+    assert source.images.shape == (known.images, known.channels, known.size, known.size)
+    np.testing.assert_array_equal(np.unique(source.labels), np.arange(known.classes))
+    assert source.classes == known.classes
 
 
 def test_the_checksum_depends_on_values_and_shape():

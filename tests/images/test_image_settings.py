@@ -1,4 +1,4 @@
-"""The conditions on the study's settings, checked without numpy and torch."""
+"""The conditions on the study's settings, checked without torch."""
 
 import copy
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from attention_theory.errors import BadInput
-from attention_theory.images import settings
+from attention_theory.images import sections
 
 SECTION = {
     "datasets": ["digits"],
@@ -25,20 +25,23 @@ SECTION = {
 
 
 def test_every_model_is_trained_on_every_permutation():
-    trainings = settings.trainings(SECTION)
+    trainings = sections.trainings(SECTION)
     assert len(trainings) == 6
     assert trainings["digits-cnn-patch"]["images"] == "digits-2-patch"
     assert trainings["digits-vit-none"]["options"]["heads"] == 2
-    permutations = settings.permutations(trainings)
+    permutations = sections.permutations(trainings)
     assert list(permutations) == ["digits-2-none", "digits-2-patch", "digits-2-pixel"]
     assert permutations["digits-2-patch"] == {
         "dataset": "digits",
         "options": {"permutation": "patch", "patch": 2},
     }
-    assert settings.with_similarity(trainings) == ["digits-vit-none", "digits-vit-patch"]
-    assert settings.with_maps(trainings) == "digits-vit-patch"
+    assert sections.with_similarity(trainings) == ["digits-vit-none", "digits-vit-patch"]
+    assert sections.with_maps(trainings) == "digits-vit-patch"
+    few = copy.deepcopy(SECTION)
+    few["models"]["vit"]["patch"] = 4
+    assert sections.with_similarity(sections.trainings(few)) == [], "four tokens cannot be ranked"
     without = {name: trainings[name] for name in ("digits-cnn-patch", "digits-vit-pixel")}
-    assert settings.with_similarity(without) == [] and settings.with_maps(without) is None
+    assert sections.with_similarity(without) == [] and sections.with_maps(without) is None
 
 
 NAN = float("nan")
@@ -53,6 +56,9 @@ NAN = float("nan")
         ("split.test", 1.0, "images.split.test: 1.0 .* lie in"),
         ("split.validation", NAN, "images.split.validation: nan .* lie in"),
         ("split.test", 0.95, "images.split.test: 0.95 .* leave images to train on"),
+        ("split.test", 1e-4, "images.split.test: 0.0001 .* give at least one of 1797 images"),
+        ("split.validation", 1e-4, "split.validation: 0.0001 .* at least one of 1797 images"),
+        ("training.shift", 8, "images.training.shift: 8 .* below the image size 8"),
         ("training.epochs", 0, "images.training.epochs: 0 .* at least 1"),
         ("training.batch", 800, "images.training.batch: 800 .* at most 719"),
         ("training.rate", -1.0, "images.training.rate: -1.0 .* above 0"),
@@ -81,18 +87,18 @@ def test_bad_settings_are_named(path, value, words):
         place = place[parent]
     place[key] = value
     with pytest.raises(BadInput, match=words):
-        settings.trainings(section)
+        sections.trainings(section)
 
 
 def test_models_that_the_tables_cannot_tell_apart_are_refused():
     section = copy.deepcopy(SECTION)
     section["models"]["wide"] = section["models"]["vit"] | {"width": 16}
     with pytest.raises(BadInput, match="images.models.wide.model: .* differ from the other models"):
-        settings.trainings(section)
+        sections.trainings(section)
 
 
 def test_no_step_imports_torch_before_it_trains():
-    modules = "settings data permutation training similarity figures claims".split()
+    modules = "settings sections data digits permutation training similarity figures claims".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

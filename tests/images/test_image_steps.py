@@ -2,8 +2,8 @@
 
 import pytest
 
-STEPS = "data permutation training similarity figures claims".split()
-DATA = "--dataset digits --test .5 --validation .1 --base-seed 0 --output d.npz"
+STEPS = "digits permutation training similarity figures claims".split()
+DATA = "--test .5 --validation .1 --base-seed 0 --output d.npz"
 PERMUTATION = "--data {p}/digits.npz --permutation patch --patch 2 --base-seed 0 --output o.npz"
 TRAINING = (
     "--setting t --data {p}/digits.npz --permutation {p}/patch.npz --model vit --attention self "
@@ -14,11 +14,11 @@ TRAINING = (
 SIMILARITY = "{p}/digits.npz --permutation {p}/patch.npz --output s.csv"
 
 BAD = [
-    ("data", DATA, {"digits": "cifar"}, "dataset: 'cifar' is not allowed; it must be one of"),
-    ("data", DATA, {".5": "nan"}, "test: nan is not allowed; it must lie in (0, 1)"),
-    ("data", DATA, {".5": "x"}, "Invalid value for '--test'"),
-    ("data", DATA, {"d.npz": "d.csv"}, "output: 'd.csv' is not allowed; it must end in .npz"),
-    ("data", DATA, {"--output d.npz": ""}, "Missing option '--output'"),
+    ("digits", DATA, {".5": ".0001"}, "test: 0.0001 is not allowed; it must give at least one"),
+    ("digits", DATA, {".5": "nan"}, "test: nan is not allowed; it must lie in (0, 1)"),
+    ("digits", DATA, {".5": "x"}, "Invalid value for '--test'"),
+    ("digits", DATA, {"d.npz": "d.csv"}, "output: 'd.csv' is not allowed; it must end in .npz"),
+    ("digits", DATA, {"--output d.npz": ""}, "Missing option '--output'"),
     ("permutation", PERMUTATION, {"--patch 2": "--patch 3"}, "it must divide the image size 8"),
     ("permutation", PERMUTATION, {"--patch 2": "--patch 0"}, "patch: 0 is not allowed"),
     ("permutation", PERMUTATION, {"--permutation patch": "--permutation row"}, "none, patch, pix"),
@@ -61,7 +61,7 @@ def test_bad_input_gets_one_line(call, prepared, tmp_path, step, words, change, 
 
 
 def test_data_and_permutation_alone(call, tmp_path):
-    assert call("data", *DATA.split())[0] == 0
+    assert call("digits", *DATA.split())[0] == 0
     words = PERMUTATION.replace("{p}/digits.npz", "d.npz").split()
     assert call("permutation", *words)[0] == 0
     assert {path.name for path in tmp_path.iterdir()} == {"d.npz", "o.npz"}

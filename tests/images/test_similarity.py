@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from attention_theory import files
 from attention_theory.errors import BadInput
+from attention_theory.images import columns
 from attention_theory.images import permutation as p
 from attention_theory.images import similarity as s
 
@@ -92,7 +93,7 @@ def snapshot(order: p.Permutation, **changes) -> dict[str, np.ndarray]:
 def test_maps_of_permuted_images_are_put_back_first():
     order = p.draw("patch", "digits", 8, 2, 0)
     rows = {(row["measure"], row["state"]): row for row in s.measure(snapshot(order), order)}
-    assert set(rows[("positions", "final")]) == set(s.COLUMNS)
+    assert set(rows[("positions", "final")]) == set(columns.SIMILARITY)
     for measure in ("positions", "attention"):
         final = rows[(measure, "final")]
         assert final["precision_at_4"] == pytest.approx(0.75)
@@ -125,7 +126,7 @@ def test_the_step_finds_each_models_permutation(call, prepared, tmp_path):
     code, _ = call("similarity", "s-none.npz", "s-patch.npz", *words, "--output", "out.csv")
     assert code == 0
     lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[0] == ",".join(s.COLUMNS) and len(lines) == 1 + 2 * 4
+    assert lines[0] == ",".join(columns.SIMILARITY) and len(lines) == 1 + 2 * 4
     code, error = call("similarity", "s-patch.npz", *words[:2], "--output", "no.csv")
     assert code == 2 and "s-patch.npz: trained under a permutation that is not among" in error
     assert call("similarity", "--output", "none.csv")[0] == 0

@@ -8,7 +8,8 @@ from scipy import stats
 
 from attention_theory.errors import BadInput
 from attention_theory.spatial import distribution as data
-from attention_theory.spatial.settings import Architecture, Distribution, pretraining
+from attention_theory.spatial.sections import pretraining
+from attention_theory.spatial.settings import Architecture, Distribution
 from attention_theory.streams import stream
 
 SETTINGS = st.builds(

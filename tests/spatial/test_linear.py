@@ -49,21 +49,30 @@ def test_labelling_functions_error_is_the_enumerated_one(q):
     assert exact.labelling_function_error(setting) == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.parametrize("q", [0.4, 0.6])
-def test_exact_errors_against_simulation(q, rng):
-    setting = Distribution(D=50, C=5, d=2, q=q)
+@pytest.mark.parametrize(
+    ("D", "C", "q"), [(50, 5, 0.4), (50, 5, 0.6), (24, 12, 0.95), (60, 20, 0.97)]
+)
+def test_exact_errors_against_simulation(D, C, q, rng):
+    """C = 20: sums short of C pass the threshold .9 C as well."""
+    setting = Distribution(D=D, C=C, d=2, q=q)
     partition = data.draw_partition("contiguous", setting, rng)
     n = 200_000
     z, y, _ = data.sample_patterns(setting, partition, n, rng)
     one_lower = np.where(partition == 0, 19, 20)
     scores = {
         exact.equal_weights_error(setting): z.sum(axis=1),
-        exact.weighted_error(setting, one_lower[::5]): z.astype(int) @ one_lower,
-        exact.labelling_function_error(setting): data.labelling_function(z, partition, 5),
+        exact.weighted_error(setting, one_lower[::C]): z.astype(int) @ one_lower,
+        exact.labelling_function_error(setting): data.labelling_function(z, partition, C),
     }
     for error, score in scores.items():
         simulated = ((score * y < 0) + (score == 0) / 2).mean()
         assert abs(simulated - error) < 4 * np.sqrt(error / n)
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [1, 1, 1, 1], [0, 1, 1]])
+def test_weights_must_be_positive_and_one_a_set(weights):
+    with pytest.raises(ValueError, match="3 positive weights"):
+        exact.weighted_error(TINY, weights)
 
 
 def test_unequal_weights_break_ties():

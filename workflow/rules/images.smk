@@ -2,19 +2,19 @@
 
 import shlex
 
-from attention_theory.images import settings as image_settings
+from attention_theory.images import sections as image_sections
 
 IMAGES = f"{RESULTS}/images"
-IMAGE_SETTINGS = ours.checked(image_settings.trainings, config["images"])
-IMAGE_PERMUTATIONS = image_settings.permutations(IMAGE_SETTINGS)
+IMAGE_SETTINGS = ours.checked(image_sections.trainings, config["images"])
+IMAGE_PERMUTATIONS = image_sections.permutations(IMAGE_SETTINGS)
 IMAGE_SEEDS = range(config["images"]["seeds"])
-WITH_SIMILARITY = image_settings.with_similarity(IMAGE_SETTINGS)
-WITH_MAPS = image_settings.with_maps(IMAGE_SETTINGS)
+WITH_SIMILARITY = image_sections.with_similarity(IMAGE_SETTINGS)
+WITH_MAPS = image_sections.with_maps(IMAGE_SETTINGS)
 
 
 rule images_data:
     input:
-        code=ours.code("images.data"),
+        code=lambda wildcards: ours.code(f"images.{wildcards.dataset}"),
     output:
         data=f"{IMAGES}/data/{{dataset}}.npz",
         provenance=f"{IMAGES}/provenance/data-{{dataset}}.json",
@@ -30,7 +30,7 @@ rule images_data:
             config["images"]["split"] | {"base_seed": config["base_seed"]}
         ),
     shell:
-        "python -m attention_theory.images.data --dataset {wildcards.dataset} {params.options}"
+        "python -m attention_theory.images.{wildcards.dataset} {params.options}"
         " --output {output.data:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 

@@ -1,12 +1,11 @@
 # The study `spatial`: pretraining (experiment 1) and linear models (experiment 5).
 
-from attention_theory.spatial import settings as spatial_settings
+from attention_theory.spatial import sections as spatial_sections
 
 SPATIAL = f"{RESULTS}/spatial"
 PRETRAINING = config["spatial"]["pretraining"]
-PRETRAINING_SETTINGS = ours.checked(spatial_settings.pretraining, PRETRAINING)
-LINEAR = config["spatial"]["linear"]
-LINEAR_SETTINGS = ours.checked(spatial_settings.linear, LINEAR)
+PRETRAINING_SETTINGS = ours.checked(spatial_sections.pretraining, PRETRAINING)
+LINEAR_SETTINGS = ours.checked(spatial_sections.linear, config["spatial"]["linear"])
 
 
 rule spatial_pretraining:
@@ -45,17 +44,17 @@ rule spatial_linear:
     input:
         code=ours.code("spatial.linear"),
     output:
-        table=f"{SPATIAL}/linear/q{{q}}.csv",
-        provenance=f"{SPATIAL}/provenance/linear-q{{q}}.json",
+        table=f"{SPATIAL}/linear/{{setting}}.csv",
+        provenance=f"{SPATIAL}/provenance/{{setting}}.json",
     log:
-        f"{SPATIAL}/logs/linear-q{{q}}.log",
+        f"{SPATIAL}/logs/{{setting}}.log",
     wildcard_constraints:
-        q="|".join(f"{setting.q:g}" for setting in LINEAR_SETTINGS),
+        setting="|".join(LINEAR_SETTINGS),
     conda:
         ENVIRONMENT
     params:
         options=lambda wildcards: ours.options(
-            LINEAR | {"q": wildcards.q, "base_seed": config["base_seed"]}
+            LINEAR_SETTINGS[wildcards.setting] | {"base_seed": config["base_seed"]}
         ),
     shell:
         "python -m attention_theory.spatial.linear {params.options}"
@@ -64,7 +63,7 @@ rule spatial_linear:
 
 OUTPUTS["spatial"] = [
     *expand(rules.spatial_pretraining.output, setting=PRETRAINING_SETTINGS),
-    *expand(rules.spatial_linear.output, q=[f"{s.q:g}" for s in LINEAR_SETTINGS]),
+    *expand(rules.spatial_linear.output, setting=LINEAR_SETTINGS),
 ]
 TABLES["spatial"] = {
     "pretraining": expand(
@@ -73,9 +72,7 @@ TABLES["spatial"] = {
     "trajectory": expand(
         rules.spatial_pretraining.output.trajectory, setting=PRETRAINING_SETTINGS
     ),
-    "linear": expand(
-        rules.spatial_linear.output.table, q=[f"{s.q:g}" for s in LINEAR_SETTINGS]
-    ),
+    "linear": expand(rules.spatial_linear.output.table, setting=LINEAR_SETTINGS),
 }
 FIGURES["spatial"] = {
     "data": {},

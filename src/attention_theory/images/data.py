@@ -1,45 +1,36 @@
-"""The preparation step: a data set as uint8 images with labels, splits and their statistics.
+"""Prepared data sets: uint8 images with labels, splits and their statistics, in one file.
 
 A prepared data set is an .npz file: images (n, channels, size, size) uint8 in 0..255, labels (n,)
 int64, the index arrays train, validation and test (sorted, disjoint, together everything), classes
 (a number), mean and std (channels,) of the training images in units of 255, dataset (its name) and
-sha256 (of the source arrays as they were read). Nothing but this step touches a source.
+sha256 (of the source arrays as they were read). Each data set has a module and a step of its own
+(digits.py), which alone touches its source.
 """
 
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
 
 from attention_theory import files, step
 from attention_theory.errors import BadInput, require
-from attention_theory.images import settings
 from attention_theory.images.settings import Split
 from attention_theory.streams import stream
 
 KEYS = "images labels train validation test classes mean std dataset sha256".split()
 
 
-def load_digits() -> tuple[np.ndarray, np.ndarray, str]:
-    """scikit-learn's 1,797 digits of 8 x 8 pixels (UCI's test part); ships inside the library.
+class Source(NamedTuple):
+    """What a data set's module reads: images (n, channels, size, size) uint8, labels (n,) int64 in
+    0 .. classes - 1, and the SHA-256 of the source arrays."""
 
-    Its grey values are whole numbers 0..16; they become round(value 255 / 16), which keeps all 17
-    apart, so that every data set has the range 0..255.
-    """
-    from sklearn import datasets
-
-    source = datasets.load_digits()
-    values, labels = source.images.astype(np.float64), source.target.astype(np.int64)
-    images = np.rint(values * 255 / 16).astype(np.uint8)[:, None]
-    return images, labels, sha256(values, labels)
-
-
-# name -> function without arguments: images (n, channels, size, size) uint8, labels (n,) int64
-# and the SHA-256 of the source; sizes must agree with settings.DATASETS
-LOADERS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray, str]]] = {"digits": load_digits}
+    images: np.ndarray
+    labels: np.ndarray
+    classes: int
+    sha256: str
 
 
 def sha256(*arrays: np.ndarray) -> str:
@@ -51,16 +42,17 @@ def sha256(*arrays: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def prepare(dataset: str, split: Split, base_seed: int) -> dict[str, np.ndarray]:
+def prepare(dataset: str, source: Source, split: Split, base_seed: int) -> dict[str, np.ndarray]:
     """A data set as its file holds it. The splits depend on the base seed, not on the labels."""
-    images, labels, source = LOADERS[dataset]()
-    classes = settings.DATASETS[dataset].classes
+    images = source.images
+    split.check_images(len(images))
     order = stream(base_seed, "images.split", dataset).permutation(len(images))
     train, validation, _ = split.sizes(len(images))
     parts = np.split(order, [train, train + validation])
     train, validation, test = map(np.sort, parts)
     mean, std = _statistics(images[train])
-    found = (images, labels, train, validation, test, classes, mean, std, dataset, source)
+    found = (images, source.labels, train, validation, test, source.classes, mean, std)
+    found = (*found, dataset, source.sha256)
     return {name: np.asarray(value) for name, value in zip(KEYS, found, strict=True)}
 
 
@@ -80,19 +72,20 @@ def _statistics(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean.astype(np.float32), std.astype(np.float32)
 
 
-def main(
-    dataset: Annotated[str, typer.Option(help="one of: " + ", ".join(LOADERS))],
-    split: Split,
-    base_seed: step.BaseSeed,
-    output: Annotated[Path, typer.Option(help="the prepared data set (.npz)")],
-    provenance: step.Provenance = None,
-) -> None:
-    """Prepare a data set: uint8 images, labels, splits, mean and standard deviation."""
-    settings.check_dataset(dataset)
-    require(output.suffix == ".npz", "output", str(output), "end in .npz")
-    with step.record(provenance, "images.data", dataset, base_seed=base_seed):
-        files.write_arrays(output, **prepare(dataset, split, base_seed))
+def run(dataset: str, load: Callable[[], Source]) -> None:
+    """Run a data set's preparation step: `python -m attention_theory.images.<dataset>`."""
 
+    def main(
+        split: Split,
+        base_seed: step.BaseSeed,
+        output: Annotated[Path, typer.Option(help="the prepared data set (.npz)")],
+        provenance: step.Provenance = None,
+    ) -> None:
+        require(output.suffix == ".npz", "output", str(output), "end in .npz")
+        with step.record(
+            provenance, f"images.{dataset}", dataset, step="data", base_seed=base_seed
+        ):
+            files.write_arrays(output, **prepare(dataset, load(), split, base_seed))
 
-if __name__ == "__main__":
+    main.__doc__ = f"Prepare {dataset}: uint8 images, labels, splits, mean and deviation."
     step.run(main)

@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 
 from attention_theory import figures, style
 from attention_theory.errors import BadInput
+from attention_theory.images import columns
 from attention_theory.images import permutation as permutations
 from attention_theory.images import similarity as measures
 from attention_theory.statistics import t_interval
@@ -158,4 +159,4 @@ def _maps_table(maps: dict[tuple[str, int], np.ndarray], side: int) -> pd.DataFr
 FIGURES = {"accuracy": accuracy, "similarity_maps": similarity_maps}
 
 if __name__ == "__main__":
-    figures.run("images", FIGURES)
+    figures.run("images", FIGURES, columns.INPUTS)

@@ -13,28 +13,28 @@ from attention_theory.vit import VisionTransformer
 class ConvolutionalNetwork(nn.Module):
     """A small CNN for images of 8 to 28 pixels: images to logits (batch, classes).
 
-    Stages of two 3 x 3 convolutions with batch norm and ReLU; between two stages the image is
-    halved by max-pooling and the width doubled. Global average pooling, as in ResNet-18.
+    3 x 3 convolutions with batch norm and ReLU; between two of them the image is halved by
+    max-pooling and the width doubled. Global average pooling, as in ResNet-18, so that what a
+    feature sees, and not where it stands, decides.
     """
 
-    def __init__(self, channels: int, classes: int, width: int, stages: int) -> None:
+    def __init__(self, channels: int, classes: int, width: int, layers: int) -> None:
         super().__init__()
-        layers: list[nn.Module] = []
-        for stage in range(stages):
-            out = width * 2**stage
-            layers += [nn.MaxPool2d(2)] if stage else []
-            layers += [*_convolution(channels, out), *_convolution(out, out)]
+        stack: list[nn.Module] = []
+        for layer in range(layers):
+            out = width * 2**layer
+            stack += [nn.MaxPool2d(2)] if layer else []
+            stack += [
+                nn.Conv2d(channels, out, 3, padding=1, bias=False),
+                nn.BatchNorm2d(out),
+                nn.ReLU(),
+            ]
             channels = out
-        self.features = nn.Sequential(*layers)
+        self.features = nn.Sequential(*stack)
         self.head = nn.Linear(channels, classes)
 
     def forward(self, images: Tensor) -> Tensor:
         return self.head(self.features(images).mean((2, 3)))
-
-
-def _convolution(channels: int, out: int) -> tuple[nn.Module, ...]:
-    convolution = nn.Conv2d(channels, out, 3, padding=1, bias=False)
-    return convolution, nn.BatchNorm2d(out), nn.ReLU()
 
 
 def _vit(sizes: Architecture, data: DataSet) -> nn.Module:

@@ -1,12 +1,11 @@
-"""The settings of the study and the conditions on them (no numpy, no torch: the Snakefile reads
-them before any job runs)."""
+"""The settings of the study's steps and the conditions on them (no torch)."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
-from attention_theory.errors import require, within
+from attention_theory.errors import require
 from attention_theory.step import option
 
 
@@ -19,8 +18,8 @@ class DataSet(NamedTuple):
     classes: int
 
 
-DATASETS = {"digits": DataSet(images=1797, size=8, channels=1, classes=10)}
 GRANULARITIES = ("none", "patch", "pixel")
+NEIGHBOURS = 4  # of a token on the true grid: what similarity is held against
 ATTENTIONS = {"vit": ("self", "positional"), "cnn": ("none",)}  # a model's kinds of attention
 
 
@@ -37,6 +36,13 @@ class Split:
         allowed = f"leave images to train on beside validation = {self.validation}"
         require(self.test + self.validation < 1, "test", self.test, allowed)
 
+    def check_images(self, images: int) -> None:
+        """Raise BadInput unless each part gets an image."""
+        for name, size in zip(("validation", "test"), self.sizes(images)[1:], strict=True):
+            require(size >= 1, name, getattr(self, name), f"give at least one of {images} images")
+        allowed = "leave images to train on"
+        require(self.sizes(images)[0] >= 1, "test", self.test, allowed)
+
     def sizes(self, images: int) -> tuple[int, int, int]:
         """The numbers of images to train on, validate on and test on."""
         test, validation = round(images * self.test), round(images * self.validation)
@@ -51,7 +57,7 @@ class Architecture:
     attention: str = option("self or positional; none for a cnn")
     patch: int = option("side of a patch in pixels; divides the image")
     width: int = option("width of a token; channels of a cnn's first stage")
-    layers: int = option("transformer layers; stages of a cnn, with a halving between two")
+    layers: int = option("transformer layers; convolutions of a cnn, halving between two")
     heads: int = option("attention heads, dividing the width; 0 for a cnn", 0)
     mlp: int = option("hidden width of a layer's MLP; 0 for a cnn", 0)
     position_std: float = option("standard deviation of the initial encodings; 0 for a cnn", 0.0)
@@ -76,12 +82,16 @@ class Architecture:
         """Whether the model has positional encodings and attention matrices."""
         return self.attention != "none"
 
+    def tokens(self, size: int) -> int:
+        """The number of tokens of an image of `size` x `size` pixels; 0 without tokens."""
+        return (size // self.patch) ** 2 if self.has_tokens else 0
+
     def check_size(self, size: int) -> None:
         """Raise BadInput unless the model takes images of `size` x `size` pixels."""
         require(size % self.patch == 0, "patch", self.patch, f"divide the image size {size}")
         if self.model == "cnn":
             most = size.bit_length()
-            allowed = f"be at most {most} for images of {size} pixels, halved between two stages"
+            allowed = f"be at most {most} for images of {size} pixels, halved between two layers"
             require(self.layers <= most, "layers", self.layers, allowed)
 
 
@@ -105,15 +115,11 @@ class Training:
         require(0 <= self.smoothing < 1, "smoothing", self.smoothing, "lie in [0, 1)")
         require(self.shift >= 0, "shift", self.shift, "not be negative")
 
-    def check_images(self, images: int) -> None:
-        """Raise BadInput unless there is a whole batch of training images."""
+    def check_images(self, images: int, size: int) -> None:
+        """Raise BadInput unless there is a batch of images, and a shift leaves some of each."""
         allowed = f"be at most {images}, the number of training images"
         require(self.batch <= images, "batch", self.batch, allowed)
-
-
-def check_dataset(dataset: str) -> None:
-    """Raise BadInput unless `dataset` is one that can be prepared."""
-    _one_of("dataset", dataset, DATASETS)
+        require(self.shift < size, "shift", self.shift, f"be below the image size {size}")
 
 
 def check_permutation(permutation: str) -> None:
@@ -124,82 +130,6 @@ def check_permutation(permutation: str) -> None:
 def check_seeds(seeds: int) -> None:
     """Raise BadInput unless there is at least one seed."""
     require(seeds >= 1, "seeds", seeds, "be at least 1")
-
-
-def trainings(section: Mapping) -> dict[str, dict]:
-    """Every setting to train, keyed by its name, `<dataset>-<model's name>-<permutation>`.
-
-    A setting holds the names `dataset` and `permutation`, `images` (what of its permuted images
-    decides the permutation: `<dataset>-<patch>-<permutation>`), whether it `has_tokens`, and
-    `options`, those of the training step. Raises BadInput with the key at fault.
-    """
-    with within("config key images"):
-        check_seeds(section["seeds"])
-        for dataset in section["datasets"]:
-            check_dataset(dataset)
-        for permutation in section["permutations"]:
-            check_permutation(permutation)
-    with within("config key images.split"):
-        split = Split(**section["split"])
-    with within("config key images.training"):
-        training = Training(**section["training"])
-        for dataset in section["datasets"]:
-            training.check_images(split.sizes(DATASETS[dataset].images)[0])
-    return {
-        f"{dataset}-{name}-{permutation}": {
-            "dataset": dataset,
-            "permutation": permutation,
-            "images": f"{dataset}-{architecture.patch}-{permutation}",
-            "has_tokens": architecture.has_tokens,
-            "options": asdict(architecture) | asdict(training) | {"seeds": section["seeds"]},
-        }
-        for dataset in section["datasets"]
-        for name, architecture in _architectures(section["models"], dataset)
-        for permutation in section["permutations"]
-    }
-
-
-def permutations(trainings: Mapping[str, dict]) -> dict[str, dict]:
-    """The permutations that settings need, by name: `dataset`, and `options` of their step."""
-    return {
-        setting["images"]: {
-            "dataset": setting["dataset"],
-            "options": {
-                "permutation": setting["permutation"],
-                "patch": setting["options"]["patch"],
-            },
-        }
-        for setting in trainings.values()
-    }
-
-
-def with_similarity(trainings: Mapping[str, dict]) -> list[str]:
-    """The settings whose tokens have a place on the true grid (not where pixels are permuted)."""
-    return [
-        name
-        for name, setting in trainings.items()
-        if setting["has_tokens"] and setting["permutation"] != "pixel"
-    ]
-
-
-def with_maps(trainings: Mapping[str, dict]) -> str | None:
-    """The first setting with similarity on permuted patches, if any: its maps are drawn."""
-    names = with_similarity(trainings)
-    return next((name for name in names if trainings[name]["permutation"] == "patch"), None)
-
-
-def _architectures(models: Mapping, dataset: str) -> Iterator[tuple[str, Architecture]]:
-    """The models of the configuration by name, checked against the size of the data set."""
-    seen: set[tuple] = set()
-    for name, sizes in models.items():
-        with within(f"config key images.models.{name}"):
-            architecture = Architecture(**sizes)
-            architecture.check_size(DATASETS[dataset].size)
-            kind = (architecture.model, architecture.attention, architecture.patch)
-            allowed = "differ from the other models in model, attention or patch, as the tables do"
-            require(kind not in seen, "model", architecture.model, allowed)
-            seen.add(kind)
-        yield name, architecture
 
 
 def _one_of(key: str, value: str, allowed: Mapping | tuple) -> None:

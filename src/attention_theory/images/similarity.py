@@ -26,12 +26,10 @@ from scipy import stats
 
 from attention_theory import files, ranking, step, tables
 from attention_theory.errors import BadInput
+from attention_theory.images import columns
 from attention_theory.images import permutation as permutations
 from attention_theory.images.permutation import Permutation, unpermute_matrix
-
-SETTING = "dataset model attention patch permutation seed".split()
-COLUMNS = SETTING + "measure epoch state precision_at_4 chance ceiling spearman".split()
-NEIGHBOURS = 4
+from attention_theory.images.settings import NEIGHBOURS
 
 
 class Precision(NamedTuple):
@@ -102,16 +100,23 @@ def measure(snapshot: dict[str, np.ndarray], permutation: Permutation) -> list[d
     distances = grid_distances(permutation.size // permutation.patch)
     rows = []
     for name, epoch, state, M in matrices(snapshot, permutation):
-        row = {key: snapshot[key].item() for key in SETTING}
+        row = {key: snapshot[key].item() for key in columns.SETTING}
         row |= {"measure": name, "epoch": epoch, "state": state}
         values = (*precision_at_k(M, distances), spearman(M, distances))
-        rows.append(row | dict(zip(COLUMNS[-4:], values, strict=True)))
+        rows.append(row | dict(zip(columns.SIMILARITY[-4:], values, strict=True)))
     return rows
 
 
 def check_tokens(snapshot: dict[str, np.ndarray], place: str | Path) -> str:
     """The hash of a model's permutation. Raises BadInput unless the model has tokens."""
-    wanted = [*SETTING, "permutation_sha256", "epoch", "state", "positions", "attention_matrices"]
+    wanted = [
+        *columns.SETTING,
+        "permutation_sha256",
+        "epoch",
+        "state",
+        "positions",
+        "attention_matrices",
+    ]
     missing = [key for key in wanted if key not in snapshot]
     if missing:
         raise BadInput(f"{place}: no snapshots of a model with tokens (it lacks {missing[0]})")
@@ -150,7 +155,7 @@ def main(
                 raise BadInput(f"{path}: trained under a permutation that is not among those given")
             check_grid(own, path)
             rows += measure(snapshot, own)
-        tables.write(output, rows, COLUMNS)
+        tables.write(output, rows, columns.SIMILARITY)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,11 @@ import typer
 
 from attention_theory import devices, files, step, tables
 from attention_theory.errors import BadInput
+from attention_theory.images import columns, settings
 from attention_theory.images import data as datasets
 from attention_theory.images import permutation as permutations
-from attention_theory.images import settings
 from attention_theory.images.settings import Architecture, Training
 
-COLUMNS = "dataset model attention patch permutation seed accuracy parameters".split()
 STATES = ("initial", "final")
 
 
@@ -83,7 +82,7 @@ def main(
             found = {"accuracy": fitted.accuracy, "parameters": registry.parameters(fitted.model)}
             rows.append(place | found)
             images, seconds = images + fitted.images, seconds + fitted.seconds
-        tables.write(table, rows, COLUMNS)
+        tables.write(table, rows, columns.ACCURACY)
         record["images_per_second"] = images / seconds
 
 
@@ -96,7 +95,7 @@ def _check_fit(
 ) -> None:
     """Raise BadInput unless data set, permutation and settings belong together."""
     architecture.check_size(source["images"].shape[-1])
-    training.check_images(len(source["train"]))
+    training.check_images(len(source["train"]), source["images"].shape[-1])
     made = (order.dataset, order.size, order.patch)
     wanted = (source["dataset"].item(), source["images"].shape[-1], architecture.patch)
     if made != wanted:

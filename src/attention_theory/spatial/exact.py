@@ -17,7 +17,9 @@ def weighted_error(distribution: Distribution, set_weights: np.ndarray) -> float
     C times its weight; every other adds its weight times the sum of C symmetric steps.
     """
     weights = np.asarray(set_weights, dtype=int)
-    C, L, q = distribution.C, distribution.L, distribution.q
+    C, q = distribution.C, distribution.q
+    if len(weights) != distribution.L or (weights < 1).any():
+        raise ValueError(f"{distribution.L} positive weights are needed, one a set")
     laws = {w: _set_law(C, q, w) for w in set(weights.tolist())}
     error = 0.0
     # Sets of equal weight are exchangeable: condition on the signal set's weight only.
@@ -31,7 +33,6 @@ def weighted_error(distribution: Distribution, set_weights: np.ndarray) -> float
         scores = np.arange(len(law)) - centre + C * signal_weight
         wrong = law[scores < 0].sum() + law[scores == 0].sum() / 2
         error += np.mean(weights == signal_weight) * wrong
-    assert len(weights) == L
     return float(error)
 
 

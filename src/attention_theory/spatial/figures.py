@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attention_theory import figures, style
-from attention_theory.spatial import distribution
+from attention_theory.spatial import columns, distribution
 from attention_theory.spatial.settings import Distribution
 from attention_theory.statistics import t_interval
 from attention_theory.streams import stream
@@ -174,8 +174,8 @@ def linear(linear: pd.DataFrame, pretraining: pd.DataFrame) -> Drawn:
         (classifier, D, q, round(q * D, 9), *t_interval(group.error))
         for (classifier, D, q), group in errors.groupby(["classifier", "D", "q"], sort=False)
     ]
-    columns = "classifier D q q_D error ci_low ci_high n".split()
-    table = pd.DataFrame(rows, columns=columns)
+    shown = "classifier D q q_D error ci_low ci_high n".split()
+    table = pd.DataFrame(rows, columns=shown)
     figure, axes = plt.subplots(1, 2, figsize=(style.PAGE, 3.4))
     for axis in axes:
         _draw_errors(axis, table)
@@ -214,4 +214,4 @@ def _draw_errors(axis: Axes, table: pd.DataFrame) -> None:
 FIGURES = {"data": data, "attention": attention, "training": training, "linear": linear}
 
 if __name__ == "__main__":
-    figures.run("spatial", FIGURES)
+    figures.run("spatial", FIGURES, columns.INPUTS)

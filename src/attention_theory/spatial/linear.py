@@ -19,12 +19,11 @@ from threadpoolctl import threadpool_limits
 
 from attention_theory import step, tables
 from attention_theory.progress import Progress
+from attention_theory.spatial import columns, exact, settings
 from attention_theory.spatial import distribution as data
-from attention_theory.spatial import exact, settings
 from attention_theory.spatial.settings import Distribution
 from attention_theory.streams import stream
 
-COLUMNS = "D C q d N seed classifier error".split()
 PENALTIES = (1e-3, 1e-2, 1e-1)  # inverse strengths, the best on validation data is taken
 EXACT: dict[str, Callable[[Distribution], float]] = {
     "equal weights": exact.equal_weights_error,
@@ -36,7 +35,7 @@ LEARNED = ("logistic regression", "logistic regression on the sum", "network on 
 
 def main(
     distribution: Distribution,
-    N: Annotated[int, typer.Option("--N", min=10, help="number of training samples")],
+    N: Annotated[int, typer.Option("--N", min=100, help="number of training samples")],
     test: Annotated[int, typer.Option(min=1, help="number of test samples")],
     seeds: Annotated[int, typer.Option(min=1, help="number of seeds: 0, 1, ...")],
     base_seed: step.BaseSeed,
@@ -45,8 +44,8 @@ def main(
     provenance: step.Provenance = None,
 ) -> None:
     """Fit linear models at one q and compute the exact errors of fixed ones."""
-    setting = f"q{distribution.q:g}"
-    common = settings.as_options(distribution) | {"N": N}
+    setting = f"q={distribution.q!r}"
+    common = settings.as_columns(distribution) | {"N": N}
     with (
         step.record(
             provenance,
@@ -60,7 +59,7 @@ def main(
         Progress(f"spatial.linear {setting}", seeds) as progress,
     ):
         rows = [
-            # An exact error depends on no sample and no seed.
+            # An exact error depends on no sample and no seed: N 0, seed -1.
             common | {"N": 0, "seed": -1, "classifier": name, "error": error(distribution)}
             for name, error in EXACT.items()
         ]
@@ -71,7 +70,7 @@ def main(
                 for name, error in errors.items()
             ]
             progress.advance()
-        tables.write(table, rows, COLUMNS)
+        tables.write(table, rows, columns.LINEAR)
 
 
 def learned_errors(

@@ -10,17 +10,9 @@ from typing import Annotated
 import typer
 
 from attention_theory import devices, files, step, tables
-from attention_theory.spatial import settings
+from attention_theory.errors import require
+from attention_theory.spatial import columns, settings
 from attention_theory.spatial.settings import Architecture, Descent, Distribution
-
-COLUMNS = (
-    "sweep partition D C d q p nu beta omega N eta_v eta_A seed steps patch_association "
-    "patch_association_max precision_at_c accuracy train_loss alpha gamma rho"
-).split()
-TRAJECTORY_COLUMNS = (
-    "sweep setting seed step train_loss validation_loss validation_accuracy patch_association "
-    "precision_at_c alpha v_orthogonal gamma rho"
-).split()
 
 
 def main(
@@ -39,6 +31,7 @@ def main(
     provenance: step.Provenance = None,
 ) -> None:
     """Train the simplified ViT on the structured distribution, for every seed of a setting."""
+    require("/" not in setting, "setting", setting, "be a plain name, without /")
     settings.check_partition(partition)
     settings.check_seeds(seeds)
     device = devices.prepare(gpu, threads)
@@ -47,7 +40,7 @@ def main(
     common = {
         "sweep": setting.rsplit("-", 1)[0],
         "partition": partition,
-        **settings.as_options(distribution, architecture, descent),
+        **settings.as_columns(distribution, architecture, descent),
     }
     rows, trajectories = [], []
     with step.record(
@@ -89,11 +82,11 @@ def main(
                 **last,
                 "steps": trained.steps,
             }
-            rows.append({name: (common | found)[name] for name in COLUMNS})
+            rows.append({name: (common | found)[name] for name in columns.PRETRAINING})
             place = {"sweep": common["sweep"], "setting": setting, "seed": seed}
             trajectories += [place | row for row in trained.trajectory]
-        tables.write(table, rows, COLUMNS)
-        tables.write(trajectory, trajectories, TRAJECTORY_COLUMNS)
+        tables.write(table, rows, columns.PRETRAINING)
+        tables.write(trajectory, trajectories, columns.TRAJECTORY)
 
 
 if __name__ == "__main__":

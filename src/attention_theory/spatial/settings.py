@@ -1,12 +1,9 @@
-"""The settings of the study and the conditions on them (no numpy, no torch: the Snakefile reads
-them before any job runs)."""
+"""The settings of the study's steps and the conditions on them (no torch)."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from itertools import product
+from dataclasses import asdict, dataclass
 from math import isfinite
 
-from attention_theory.errors import BadInput, require, within
+from attention_theory.errors import require
 from attention_theory.step import option
 
 PARTITIONS = ("contiguous", "scattered")
@@ -81,41 +78,6 @@ def check_seeds(seeds: int) -> None:
     require(seeds >= 1, "seeds", seeds, "be at least 1")
 
 
-def pretraining(section: Mapping) -> dict[str, dict]:
-    """Every setting of the pretraining sweeps, keyed by its name, `<sweep>-<number>`.
-
-    A sweep is a list of changes to the common `setting`. Raises BadInput with the key at fault,
-    where it is set.
-    """
-    settings = {}
-    for sweep, changes in section["sweeps"].items():
-        for number, change in enumerate(changes):
-            setting = {**section["setting"], **change}
-            try:
-                _check_setting(setting)
-            except BadInput as error:
-                key = str(error).partition(":")[0]
-                place = f"sweeps.{sweep}.{number}" if key in change else "setting"
-                raise BadInput(f"config key spatial.pretraining.{place}.{error}") from None
-            settings[f"{sweep}-{number}"] = setting
-    return settings
-
-
-def _check_setting(setting: Mapping) -> None:
-    check_partition(setting["partition"])
-    for group in (Distribution, Architecture, Descent):
-        group(**{field.name: setting[field.name] for field in fields(group)})
-
-
-def linear(section: Mapping) -> list[Distribution]:
-    """The distributions on which the linear models are judged, one a value of q."""
-    distributions = []
-    for D, q in product([section["D"]], section["q"]):
-        with within("config key spatial.linear"):
-            distributions.append(Distribution(D=D, C=section["C"], d=section["d"], q=q))
-    return distributions
-
-
-def as_options(*groups: object) -> dict:
+def as_columns(*groups: object) -> dict:
     """The fields of settings in one dict, as columns of a table name them."""
     return {name: value for group in groups for name, value in asdict(group).items()}

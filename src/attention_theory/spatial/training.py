@@ -80,21 +80,21 @@ def train(
         torch.tensor(array, device=device) for array in (problem.feature, problem.v, problem.A)
     )
     trajectory: list[dict] = []
-    lowest, waited = np.inf, 0
+    first, lowest, waited = np.inf, np.inf, 0
     with Progress(label, descent.steps) as progress:
         for step in range(descent.steps + 1):
             gradient = gradients(samples.X, samples.y, v, A, architecture)
             last = step == descent.steps
+            first = first if step else gradient.loss.item()
+            _check_loss(gradient.loss.item(), first, f"{label}: step {step}, seed {seed}")
             if last or step % descent.every == 0:
-                first = trajectory[0]["train_loss"] if trajectory else np.inf
-                _check_loss(gradient.loss.item(), first, f"{label}: step {step}, seed {seed}")
                 evaluated = evaluation.evaluate(samples.validation, v, A, feature, architecture)
                 row = _observe(step, gradient.loss.item(), evaluated, v, A, problem)
                 trajectory.append(row)
                 waited = 0 if evaluated.loss < lowest else waited + 1
                 lowest = min(lowest, evaluated.loss)
                 note = f"loss {row['train_loss']:.3f} PA {row['patch_association']:.2f}"
-                progress.advance(note, min(descent.every, step))
+                progress.advance(note, step - progress.done)
             if last or waited == descent.patience:
                 break
             v -= descent.eta_v * gradient.v

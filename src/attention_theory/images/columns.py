@@ -1,0 +1,10 @@
+"""The columns of the study's tables: what steps write, and what figures and claims may read."""
+
+SETTING = "dataset model attention patch permutation seed".split()
+ACCURACY = [*SETTING, *"accuracy parameters".split()]
+SIMILARITY = [
+    *SETTING,
+    *"measure epoch state precision_at_4 chance ceiling spearman".split(),
+]
+
+INPUTS = {"accuracy": ACCURACY, "similarity": SIMILARITY}

@@ -1,0 +1,48 @@
+"""`make figures`: check the options, run the workflow, show what came out.
+
+Options come from make's variables, through the environment.
+"""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attention_theory import config, devices, step, summary
+from attention_theory.errors import require
+
+DEFAULT = Path("config", "config.yaml")
+
+
+def main(
+    cores: Annotated[str, typer.Option(envvar="CORES", help="a number, or all")] = "all",
+    gpus: Annotated[str, typer.Option(envvar="GPUS", help="a number, or all")] = "all",
+    seed: Annotated[str, typer.Option(envvar="SEED", help="the base seed")] = "",
+    configuration: Annotated[
+        str, typer.Option("--config", envvar="CONFIG", help="laid over config/config.yaml")
+    ] = "",
+) -> None:
+    """Run the workflow with Snakemake, then print figures, costs and the claims ledger."""
+    started = time.time()
+    counted = cores == "all" or (cores.isdecimal() and int(cores) > 0)
+    require(counted, "CORES", cores, "be all or a whole number above 0")
+    require(gpus == "all" or gpus.isdecimal(), "GPUS", gpus, "be all or a whole number")
+    require(seed == "" or seed.isdecimal(), "SEED", seed, "be a whole number")
+    layers = [DEFAULT, *([Path(configuration)] if configuration else [])]
+    run = [content["run"] for content in map(config.read, layers) if "run" in content][-1]
+    gpus = str(devices.count()) if gpus == "all" else gpus
+    command = [sys.executable, "-m", "snakemake", "--quiet", "host", "reason", "rules"]
+    command += ["--cores", cores, "--resources", f"gpu={gpus}"]
+    command += ["--configfile", configuration] if configuration else []
+    command += ["--config", f"base_seed={seed}"] if seed else []
+    finished = subprocess.run(command, check=False)
+    if finished.returncode:
+        sys.exit(finished.returncode)
+    print(summary.describe(Path("results", run), time.time() - started))
+
+
+if __name__ == "__main__":
+    step.run(main)
