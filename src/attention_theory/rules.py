@@ -38,6 +38,11 @@ def options(values: Mapping[str, object]) -> str:
     return shlex.join(words)
 
 
+def each_seed(name: str, path: str, seeds: int) -> dict[str, str]:
+    """Named outputs `<name>_<seed>`, one a seed: a cached rule must name every file by itself."""
+    return {f"{name}_{seed}": path.replace("{seed}", str(seed)) for seed in range(seeds)}
+
+
 def named(_wildcards: object, input: Mapping[str, object]) -> str:
     """A rule's named inputs (all but `code`) as `--input NAME=PATH`; a `params` function."""
     pairs = [f"{name}={path}" for name, path in input.items() if name != "code"]

@@ -22,6 +22,7 @@ rule images_data:
         f"{IMAGES}/logs/data-{{dataset}}.log",
     wildcard_constraints:
         dataset="|".join(config["images"]["datasets"]),
+    cache: True
     localrule: True
     conda:
         ENVIRONMENT
@@ -70,19 +71,23 @@ rule images_training:
         ),
         code=ours.code("images.training"),
     output:
+        **ours.each_seed(
+            "model",
+            f"{IMAGES}/models/{{setting}}-seed{{seed}}.safetensors",
+            config["images"]["seeds"],
+        ),
+        **ours.each_seed(
+            "snapshot",
+            f"{IMAGES}/snapshots/{{setting}}-seed{{seed}}.npz",
+            config["images"]["seeds"],
+        ),
         table=f"{IMAGES}/training/{{setting}}.csv",
-        models=expand(
-            f"{IMAGES}/models/{{{{setting}}}}-seed{{seed}}.safetensors",
-            seed=IMAGE_SEEDS,
-        ),
-        snapshots=expand(
-            f"{IMAGES}/snapshots/{{{{setting}}}}-seed{{seed}}.npz", seed=IMAGE_SEEDS
-        ),
         provenance=f"{IMAGES}/provenance/training-{{setting}}.json",
     log:
         f"{IMAGES}/logs/training-{{setting}}.log",
     wildcard_constraints:
         setting="|".join(IMAGE_SETTINGS),
+    cache: True
     conda:
         ENVIRONMENT
     resources:
@@ -92,8 +97,8 @@ rule images_training:
             IMAGE_SETTINGS[wildcards.setting]["options"]
             | {"base_seed": config["base_seed"]}
         ),
-        models=lambda wildcards, output: str(Path(output.models[0]).parent),
-        snapshots=lambda wildcards, output: str(Path(output.snapshots[0]).parent),
+        models=lambda wildcards, output: str(Path(output.model_0).parent),
+        snapshots=lambda wildcards, output: str(Path(output.snapshot_0).parent),
     shell:
         "python -m attention_theory.images.training --setting {wildcards.setting}"
         " --data {input.data:q} --permutation {input.permutation:q} {params.options}"

@@ -12,17 +12,19 @@ rule spatial_pretraining:
     input:
         code=ours.code("spatial.pretraining"),
     output:
+        **ours.each_seed(
+            "model",
+            f"{SPATIAL}/pretraining/{{setting}}-seed{{seed}}.npz",
+            PRETRAINING["seeds"],
+        ),
         table=f"{SPATIAL}/pretraining/{{setting}}.csv",
         trajectory=f"{SPATIAL}/pretraining/{{setting}}-trajectory.csv",
-        models=expand(
-            f"{SPATIAL}/pretraining/{{{{setting}}}}-seed{{seed}}.npz",
-            seed=range(PRETRAINING["seeds"]),
-        ),
         provenance=f"{SPATIAL}/provenance/pretraining-{{setting}}.json",
     log:
         f"{SPATIAL}/logs/pretraining-{{setting}}.log",
     wildcard_constraints:
         setting="|".join(PRETRAINING_SETTINGS),
+    cache: True
     conda:
         ENVIRONMENT
     resources:
