@@ -53,6 +53,20 @@ class Checkout:
         start = next(i for i, row in enumerate(rows) if row[0] == "output_file")
         return pd.DataFrame(rows[start + 1 :], columns=rows[start])
 
+    def downstream(self, changed: str) -> set[str]:
+        """The rules that depend on a file, directly or through other rules' outputs."""
+        jobs = [
+            (row["rule"], row["output_file"], set(row["input-file(s)"].split(",")))
+            for _, row in self.summary().iterrows()
+        ]
+        files, rules = {changed}, set()
+        while True:
+            found = {rule for rule, _, inputs in jobs if inputs & files} - rules
+            if not found:
+                return rules
+            rules |= found
+            files |= {output for rule, output, _ in jobs if rule in rules}
+
     def results(self) -> dict[str, bytes]:
         """Every result by its path, but for what holds times: costs, provenance, logs."""
         found = {}

@@ -42,6 +42,9 @@ FAULTS = [
     ("base_seed", -1, "config key base_seed: -1", "at least 0"),
     ("device", "gpu", "config key device: 'gpu'", "auto, cpu, cuda"),
     ("spatial.pretraining.seeds", 0, "config key spatial.pretraining.seeds: 0", "at least 1"),
+    ("spatial.pretraining.seeds", 2.0, "spatial.pretraining.seeds: 2.0", "integer"),
+    ("spatial.pretraining.seeds", 10**12, "spatial.pretraining.seeds: 1000", "at most"),
+    ("images.datasets", ["digits", "digits"], "config key images.datasets", "twice"),
     ("spatial.pretraining.seeds", True, "spatial.pretraining.seeds: True", "integer"),
     ("spatial.pretraining.setting.q", float("nan"), "setting.q: nan", "finite"),
     ("spatial.pretraining.setting.eta_v", -1.0, "setting.eta_v: -1.0", "above 0"),
@@ -75,10 +78,25 @@ def test_the_results_folder_must_be_a_folder(tmp_path):
         config.check(LAPTOP, SCHEMA)
 
 
-def test_an_unwritable_results_folder(monkeypatch):
-    monkeypatch.setattr(config.os, "access", lambda *_: False)
-    with pytest.raises(BadInput, match="writable folder"):
+@pytest.mark.parametrize("name", ["results", "results/laptop", "results/laptop/spatial/figures"])
+def test_an_unwritable_results_folder(tmp_path, monkeypatch, name):
+    """Tests may run as root, who may write anywhere: the answer is the operating system's."""
+    closed = tmp_path / name
+    closed.mkdir(parents=True)
+    monkeypatch.setattr(config.os, "access", lambda path, _: Path(path).absolute() != closed)
+    with pytest.raises(BadInput, match=f"cannot write to .*{name}; it must be a writable folder"):
         config.check(LAPTOP, SCHEMA)
+
+
+def test_a_configuration_that_is_none_names_the_file(tmp_path):
+    path = tmp_path / "c.yaml"
+    for content in (b"", b"- 1", b"text", b"a: [", b"\xff\xfe\x00"):
+        path.write_bytes(content)
+        with pytest.raises(BadInput, match="c.yaml") as caught:
+            config.read(path)
+        assert "\n" not in str(caught.value)
+    path.write_text("run: x")
+    assert config.read(path) == {"run": "x"}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,16 @@ CHANGES = [
     ("{images: {models: {vit: {patch: 3}}}}", "config key images.models.vit.patch: 3"),
     ("{images: {models: {vit: {heads: 3}}}}", "config key images.models.vit.heads: 3"),
     ("{images: {datasets: [mnist]}}", "config key images.datasets.0: 'mnist'"),
+    ("{images: {permutations: [patch, patch]}}", "permutations: ['patch', 'patch']"),
+    ("{images: {training: {shift: 8}}}", "config key images.training.shift: 8"),
+    ("{images: {split: {test: 1.0e-4}}}", "config key images.split.test: 0.0001"),
+    ("{images: {seeds: 2.0}}", "config key images.seeds: 2.0 is not allowed"),
+    ("{spatial: {pretraining: {setting: {N: 1.0e+300}}}}", "setting.N: 1e+300 is not allowed"),
+    ("{spatial: {pretraining: {setting: {D: 1000000000000000000}}}}", "setting.D: 1000000000000"),
+    ("{spatial: {pretraining: {sweeps: {main: [{}, {}]}}}}", "sweeps.main: [{}, {}]"),
+    ("{spatial: {linear: {q: [0.4, 0.4]}}}", "config key spatial.linear.q: [0.4, 0.4]"),
+    ("{spatial: {linear: {q: 0.4}}}", "config key spatial.linear.q: 0.4 is not allowed"),
+    ("{spatial: []}", "config key spatial: [] is not allowed"),
     ("{device: tpu}", "config key device: 'tpu' is not allowed; it must be one of"),
     ("{device: cuda}", "config key device: 'cuda' is not allowed"),
 ]
@@ -83,6 +93,38 @@ def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
 def test_targets(checkout, target):
     done = checkout.snakemake("--cores", 1, "--dry-run", target)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("CORES=0", "launch: CORES: '0' is not allowed; it must be all or a whole number above 0"),
+        ("CORES=many", "launch: CORES: 'many' is not allowed"),
+        ("GPUS=-1", "launch: GPUS: '-1' is not allowed"),
+        ("GPUS=1", "resource gpu: 1 is not allowed; it must be at most 0"),
+        ("SEED=x", "launch: SEED: 'x' is not allowed; it must be a whole number"),
+        ("CONFIG=nosuch.yaml", "launch: nosuch.yaml: no readable configuration"),
+        ("CONFIG=config", "launch: config: no readable configuration"),
+        ("CONFIG=README.md", "launch: README.md: no YAML"),
+        ("CONFIG=results/.gitkeep", "launch: results/.gitkeep: None is not allowed"),
+        ("CONFIG=a bad name's.yaml", "config key device: 'tpu' is not allowed"),
+    ],
+)
+def test_options_of_make_figures(checkout, option, said):
+    """Through the launcher as make calls it: make's variables reach it in the environment."""
+    (checkout.folder / "a bad name's.yaml").write_text("device: tpu\n")
+    name, value = option.split("=", 1)
+    environment = {name: value, "CUDA_VISIBLE_DEVICES": ""}
+    done = checkout.run(sys.executable, "-m", "attention_theory.launch", **environment)
+    lines = [line for line in done.stderr.splitlines() if not _is_information(line)]
+    assert done.returncode != 0
+    assert len(lines) == 1 and said in lines[0], done.stderr
+
+
+def test_make_hands_its_options_to_the_launcher(checkout):
+    shown = checkout.run("make", "--dry-run", "figures", "CORES=3", "SEED=7")
+    assert "export CORES GPUS SEED CONFIG" in (checkout.folder / "Makefile").read_text()
+    assert "attention_theory.launch" in shown.stdout
 
 
 def fake_python(folder, program):
