@@ -25,9 +25,14 @@ def resolve() -> list[tuple[str, str, str]]:
     command += ["--quiet", "--report", "-", *wanted]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return sorted(
-        (re.sub(r"[-_.]+", "-", item["metadata"]["name"]).lower(), item["metadata"]["version"], sha(item))
+        (plain_name(item["metadata"]["name"]), item["metadata"]["version"], sha(item))
         for item in report["install"]
     )
+
+
+def plain_name(name: str) -> str:
+    """A package's name as pip prints it, whatever its spelling."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def sha(item: dict) -> str:
