@@ -1,18 +1,21 @@
 # make figures   set up, run the workflow, print the ledger    CORES=8 GPUS=1 SEED=7 CONFIG=...
 # make test      set up, run the tests
+# make compare   hold the run's ledger against the reference    LEDGER=results/laptop/claims.csv
+# make benchmark measure ratios in one run (some minutes)
 # make lint      set up, check style (ruff, snakefmt, snakemake --lint)
 # make lock      renew envs/requirements.lock and envs/environment.yaml
 
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 CORES ?= all
 GPUS ?= all
+LEDGER ?= results/laptop/claims.csv
 export CORES GPUS SEED CONFIG
 
 # The stamp's name changes with the lock, the project file and the folder: no dates to compare.
 STAMP := .venv/installed-$(shell { pwd; cat envs/requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
 RUN := .venv/bin/python -m
 
-.PHONY: figures test lint lock
+.PHONY: figures test compare benchmark lint lock
 .DEFAULT_GOAL := figures
 
 figures: $(STAMP)
@@ -20,6 +23,12 @@ figures: $(STAMP)
 
 test: $(STAMP)
 	$(RUN) pytest
+
+compare: $(STAMP)
+	@$(RUN) attention_theory.compare "$(LEDGER)"
+
+benchmark: $(STAMP)
+	@.venv/bin/python benchmarks/run.py
 
 lint: $(STAMP)
 	$(RUN) ruff check

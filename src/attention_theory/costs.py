@@ -9,7 +9,9 @@ import typer
 from attention_theory import step, tables
 from attention_theory.errors import BadInput
 
-COLUMNS = "study step setting seconds cpu_seconds peak_memory_mb images_per_second".split()
+COLUMNS = (
+    "study step setting seconds cpu_seconds startup_cpu_seconds peak_memory_mb images_per_second"
+).split()
 
 
 def main(

@@ -31,10 +31,11 @@ def code(module: str) -> list[str]:
 
 
 def options(values: Mapping[str, object]) -> str:
-    """`{"eta_v": 0.1}` as command-line options: `--eta-v 0.1`."""
+    """`{"eta_v": 0.1}` as command-line options: `--eta-v 0.1`; a list repeats its option."""
     words = []
     for name, value in values.items():
-        words += [f"--{name.replace('_', '-')}", str(value)]
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name.replace('_', '-')}", str(one)]
     return shlex.join(words)
 
 

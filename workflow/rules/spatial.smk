@@ -5,6 +5,10 @@ from attention_theory.spatial import sections as spatial_sections
 SPATIAL = f"{RESULTS}/spatial"
 PRETRAINING = config["spatial"]["pretraining"]
 PRETRAINING_SETTINGS = ours.checked(spatial_sections.pretraining, PRETRAINING)
+TRANSFER = config["spatial"]["transfer"]
+TRANSFER_SETTINGS = ours.checked(
+    spatial_sections.transfer, TRANSFER, PRETRAINING_SETTINGS, PRETRAINING["seeds"]
+)
 LINEAR_SETTINGS = ours.checked(spatial_sections.linear, config["spatial"]["linear"])
 
 
@@ -63,11 +67,132 @@ rule spatial_linear:
         " --table {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
+rule spatial_transfer:
+    input:
+        model=expand(
+            f"{SPATIAL}/pretraining/{{{{setting}}}}-seed{{seed}}.npz",
+            seed=range(TRANSFER["seeds"]),
+        ),
+        code=ours.code("spatial.transfer"),
+    output:
+        table=f"{SPATIAL}/transfer/{{setting}}.csv",
+        provenance=f"{SPATIAL}/provenance/transfer-{{setting}}.json",
+    log:
+        f"{SPATIAL}/logs/transfer-{{setting}}.log",
+    wildcard_constraints:
+        setting="|".join(TRANSFER_SETTINGS),
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=ours.gpu(config, GPUS),
+    params:
+        options=lambda wildcards, input: ours.options(
+            {"model": list(input.model)}
+            | TRANSFER_SETTINGS[wildcards.setting]
+            | {"base_seed": config["base_seed"]}
+        ),
+    shell:
+        "python -m attention_theory.spatial.transfer {params.options}"
+        " --table {output.table:q} --gpu {resources.gpu}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+ENCODINGS = ours.checked(spatial_sections.encodings, config["spatial"]["encodings"])
+UNASSOCIATED = ours.checked(
+    spatial_sections.unassociated, config["spatial"]["unassociated"]
+)
+PLANTED = ours.checked(spatial_sections.planted, config["spatial"]["planted"])
+
+
+rule spatial_encodings:
+    input:
+        code=ours.code("spatial.encodings"),
+    output:
+        table=f"{SPATIAL}/encodings.csv",
+        provenance=f"{SPATIAL}/provenance/encodings.json",
+    log:
+        f"{SPATIAL}/logs/encodings.log",
+    cache: True
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=ours.gpu(config, GPUS),
+    params:
+        options=ours.options(ENCODINGS | {"base_seed": config["base_seed"]}),
+    shell:
+        "python -m attention_theory.spatial.encodings {params.options} --gpu {resources.gpu}"
+        " --table {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule spatial_unassociated:
+    # Steps `constructed` and `competition`: models written down, and trained from a biased start.
+    input:
+        code=lambda wildcards: ours.code(f"spatial.{wildcards.step}"),
+    output:
+        table=f"{SPATIAL}/unassociated/{{step}}.csv",
+        provenance=f"{SPATIAL}/provenance/{{step}}.json",
+    log:
+        f"{SPATIAL}/logs/{{step}}.log",
+    wildcard_constraints:
+        step="|".join(UNASSOCIATED),
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=ours.gpu(config, GPUS),
+    params:
+        options=lambda wildcards: ours.options(
+            UNASSOCIATED[wildcards.step] | {"base_seed": config["base_seed"]}
+        ),
+    shell:
+        "python -m attention_theory.spatial.{wildcards.step} {params.options}"
+        " --gpu {resources.gpu} --table {output.table:q}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule spatial_planted:
+    input:
+        code=ours.code("spatial.planted"),
+    output:
+        table=f"{SPATIAL}/planted.csv",
+        provenance=f"{SPATIAL}/provenance/planted.json",
+    log:
+        f"{SPATIAL}/logs/planted.log",
+    conda:
+        ENVIRONMENT
+    params:
+        options=ours.options(PLANTED),
+    shell:
+        "python -m attention_theory.spatial.planted {params.options}"
+        " --table {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+rule spatial_costs:
+    # For the figure `cost` alone: the run's costs.csv waits for every job, that figure's too.
+    input:
+        records=expand(
+            rules.spatial_pretraining.output.provenance, setting=PRETRAINING_SETTINGS
+        ),
+        code=ours.code("costs"),
+    output:
+        f"{SPATIAL}/costs.csv",
+    log:
+        f"{SPATIAL}/logs/costs.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m attention_theory.costs {input.records:q} --output {output:q}"
+        " 2>&1 | tee {log:q}"
+
+
 OUTPUTS["spatial"] = [
+    *rules.spatial_costs.output,
+    *expand(rules.spatial_transfer.output, setting=TRANSFER_SETTINGS),
     *expand(rules.spatial_pretraining.output, setting=PRETRAINING_SETTINGS),
     *expand(rules.spatial_linear.output, setting=LINEAR_SETTINGS),
 ]
 TABLES["spatial"] = {
+    "transfer": expand(rules.spatial_transfer.output.table, setting=TRANSFER_SETTINGS),
     "pretraining": expand(
         rules.spatial_pretraining.output.table, setting=PRETRAINING_SETTINGS
     ),
@@ -85,7 +210,30 @@ FIGURES["spatial"] = {
         "pretraining": f"{SPATIAL}/pretraining.csv",
     },
 }
+FIGURES["spatial"]["sweeps"] = {"pretraining": f"{SPATIAL}/pretraining.csv"}
+FIGURES["spatial"]["cost"] = {
+    "costs": f"{SPATIAL}/costs.csv",
+    "pretraining": f"{SPATIAL}/pretraining.csv",
+}
+FIGURES["spatial"] |= {
+    name: {"transfer": f"{SPATIAL}/transfer.csv"}
+    for name in ("transfer", "transfer_scaling", "one_step")
+}
 CLAIMS["spatial"] = {
+    "transfer": f"{SPATIAL}/transfer.csv",
     "linear": f"{SPATIAL}/linear.csv",
     "pretraining": f"{SPATIAL}/pretraining.csv",
 }
+OUTPUTS["spatial"] += [
+    *rules.spatial_encodings.output,
+    *expand(rules.spatial_unassociated.output, step=UNASSOCIATED),
+    *rules.spatial_planted.output,
+]
+TABLES["spatial"]["unassociated"] = expand(
+    rules.spatial_unassociated.output.table, step=UNASSOCIATED
+)
+BEYOND = {
+    name: f"{SPATIAL}/{name}.csv" for name in ("encodings", "unassociated", "planted")
+}
+FIGURES["spatial"] |= {name: {name: path} for name, path in BEYOND.items()}
+CLAIMS["spatial"] |= BEYOND

@@ -7,14 +7,10 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
-from attention_theory.spatial import columns
-from attention_theory.statistics import (
-    CONFIDENCE,
-    Interval,
-    accuracy_interval,
-    t_interval,
-    wilson_interval,
-)
+from attention_theory.spatial import beyond_claims, transfer_claims
+from attention_theory.spatial.inputs import INPUTS
+from attention_theory.spatial.verdicts import ACCURACY, judge_share
+from attention_theory.statistics import CONFIDENCE, Interval, accuracy_interval, t_interval
 
 EIGHTH = 1 / 8
 MANY = 5  # spurious features per informative one from which they count as "far more"
@@ -25,10 +21,6 @@ LINEAR = (
     "equal weights",
     "perturbed weights",
 )
-ACCURACY = 0.99
-# "With high probability": four of five seeds must suffice. Wilson's lower limit is then .38, and
-# .23 for three of five, so that a third tells them apart whatever the number of seeds.
-MOST, CERTAIN = 0.8, 1 / 3
 
 
 def judge_linear(linear: pd.DataFrame) -> Judgement:
@@ -90,17 +82,7 @@ def judge_association(pretraining: pd.DataFrame) -> Judgement:
     runs = pretraining[pretraining.sweep == "main"]
     if runs.empty:
         return claims.not_run("no main setting in pretraining.csv")
-    associated, n = int((runs.patch_association == 1).sum()), len(runs)
-    interval = wilson_interval(associated, n)
-    if interval.estimate >= MOST and interval.low > CERTAIN:
-        verdict = SUPPORTED
-    else:
-        verdict = CONTRADICTED if interval.high < MOST else INCONCLUSIVE
-    measured = (
-        f"every patch associated with its set in {associated} of {n} seeds "
-        f"(lowest share of patches {runs.patch_association.min():.2f}) at D = {runs.D.iloc[0]}"
-    )
-    return Judgement(verdict, interval, measured)
+    return judge_share(runs)
 
 
 def judge_generalisation(pretraining: pd.DataFrame) -> Judgement:
@@ -145,7 +127,9 @@ CLAIMS = [
         "Theorem 4.2",
         judge_generalisation,
     ),
+    *transfer_claims.CLAIMS,
+    *beyond_claims.CLAIMS,
 ]
 
 if __name__ == "__main__":
-    claims.run("spatial", CLAIMS, columns.INPUTS)
+    claims.run("spatial", CLAIMS, INPUTS)

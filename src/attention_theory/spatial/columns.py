@@ -1,4 +1,4 @@
-"""The columns of the study's tables: what steps write, and what figures and claims may read."""
+"""The columns of the tables of experiments 1 and 5: what steps write and others may read."""
 
 LINEAR = "D C q d N seed classifier error".split()
 PRETRAINING = (
@@ -11,7 +11,10 @@ TRAJECTORY = (
 ).split()
 MODEL = "A v feature partition A_initial".split()  # arrays of a trained model
 
+COSTS = "setting cpu_seconds".split()
+
 INPUTS = {
+    "costs": COSTS,
     "linear": LINEAR,
     "pretraining": PRETRAINING,
     "trajectory": TRAJECTORY,

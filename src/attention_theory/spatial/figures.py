@@ -10,8 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attention_theory import figures, style
-from attention_theory.spatial import columns, distribution
+from attention_theory.spatial import beyond_figures, distribution, transfer_figures
+from attention_theory.spatial.inputs import INPUTS
 from attention_theory.spatial.settings import Distribution
+from attention_theory.spatial.sweep_figures import cost, sweeps
 from attention_theory.statistics import t_interval
 from attention_theory.streams import stream
 
@@ -211,7 +213,16 @@ def _draw_errors(axis: Axes, table: pd.DataFrame) -> None:
     )
 
 
-FIGURES = {"data": data, "attention": attention, "training": training, "linear": linear}
+FIGURES = {
+    "data": data,
+    "attention": attention,
+    "training": training,
+    "linear": linear,
+    "sweeps": sweeps,
+    "cost": cost,
+    **transfer_figures.FIGURES,
+    **beyond_figures.FIGURES,
+}
 
 if __name__ == "__main__":
-    figures.run("spatial", FIGURES, columns.INPUTS)
+    figures.run("spatial", FIGURES, INPUTS)

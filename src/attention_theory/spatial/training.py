@@ -5,7 +5,7 @@ on A' = A sqrt(eta_v / eta_A), so the symmetries and the stationary points are t
 With one rate, an entry of A would move about p / D^2 as fast as v: some 1e8 steps.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from attention_theory.progress import Progress
 from attention_theory.spatial import distribution as data
 from attention_theory.spatial import evaluation
 from attention_theory.spatial.association import associate
-from attention_theory.spatial.model import gradients
+from attention_theory.spatial.model import Gradients, gradients
 from attention_theory.spatial.settings import Architecture, Descent, Distribution
 from attention_theory.streams import stream
 
@@ -29,6 +29,29 @@ class Problem(NamedTuple):
     feature: np.ndarray
     v: np.ndarray
     A: np.ndarray
+
+
+class Parameters(Protocol):
+    """What is descended on: any parametrisation of v (d,) and A (D, D), on one device."""
+
+    v: torch.Tensor
+    A: torch.Tensor
+
+    def descend(self, gradient: Gradients) -> None:
+        """Take one step against the gradient of the loss in v and A (its diagonal zero)."""
+
+
+class Direct:
+    """The parameters of problem (E): v and, off its diagonal, A themselves."""
+
+    def __init__(self, problem: Problem, descent: Descent, device: str) -> None:
+        self.v = torch.tensor(problem.v, device=device)
+        self.A = torch.tensor(problem.A, device=device)
+        self.descent = descent
+
+    def descend(self, gradient: Gradients) -> None:
+        self.v -= self.descent.eta_v * gradient.v
+        self.A -= self.descent.eta_A * gradient.A
 
 
 class Trained(NamedTuple):
@@ -68,21 +91,25 @@ def train(
     seed: int,
     device: str = "cpu",
     label: str = "training",
+    parameters: Parameters | None = None,
 ) -> Trained:
     """Descend until the validation loss has not improved for `patience` validations.
 
+    `parameters` stand for v and A, on `device` and starting where the problem does; without them
+    v and A are trained directly.
     Training, validation and test samples come from streams of their own; the test sample is
     looked at once, after the last step. Raises BadInput, naming step, setting and seed, when the
     loss is not finite or has grown a hundredfold.
     """
     samples = _draw_samples(problem, distribution, descent, base_seed, seed, device)
-    feature, v, A = (
-        torch.tensor(array, device=device) for array in (problem.feature, problem.v, problem.A)
-    )
+    feature = torch.tensor(problem.feature, device=device)
+    if parameters is None:
+        parameters = Direct(problem, descent, device)
     trajectory: list[dict] = []
     first, lowest, waited = np.inf, np.inf, 0
     with Progress(label, descent.steps) as progress:
         for step in range(descent.steps + 1):
+            v, A = parameters.v, parameters.A
             gradient = gradients(samples.X, samples.y, v, A, architecture)
             last = step == descent.steps
             first = first if step else gradient.loss.item()
@@ -97,8 +124,7 @@ def train(
                 progress.advance(note, step - progress.done)
             if last or waited == descent.patience:
                 break
-            v -= descent.eta_v * gradient.v
-            A -= descent.eta_A * gradient.A
+            parameters.descend(gradient)
     accuracy = evaluation.evaluate(samples.test, v, A, feature, architecture).accuracy
     return Trained(v.cpu().numpy(), A.cpu().numpy(), step, accuracy, trajectory)
 

@@ -1,0 +1,23 @@
+"""`make benchmark`: every benchmark in one run, as a table and as results/benchmark.csv."""
+
+from pathlib import Path
+
+import pandas as pd
+import spatial
+
+import workflow
+
+OUTPUT = Path("results", "benchmark.csv")
+
+
+def main() -> None:
+    rows = [*spatial.rows(), *workflow.rows()]
+    table = pd.DataFrame(rows)
+    OUTPUT.parent.mkdir(exist_ok=True)
+    table.to_csv(OUTPUT, index=False)
+    print(table.to_string(index=False, float_format="{:.3g}".format))
+    print(f"ratio: other / ours, or the share; low and high: quartiles. Written to {OUTPUT}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""What the study's figures and claims may read: the columns of each experiment's tables.
+
+The columns stand with their experiments, so that a new one reruns no other.
+"""
+
+from attention_theory.spatial import beyond_columns, columns, transfer_settings
+
+INPUTS = {
+    **columns.INPUTS,
+    **beyond_columns.INPUTS,
+    "transfer": transfer_settings.COLUMNS,
+}

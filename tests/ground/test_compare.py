@@ -1,0 +1,79 @@
+"""A ledger against its reference: other seeds agree, an altered verdict or effect does not."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_theory import claims, tables
+from attention_theory.compare import differences
+
+NAN = float("nan")
+
+
+def ledger(*rows):
+    made = [
+        ("s", id, "", "", "", effect, low, high, 5, verdict)
+        for id, effect, low, high, verdict in rows
+    ]
+    return pd.DataFrame(made, columns=claims.COLUMNS)
+
+
+REFERENCE = ledger(
+    ("A", 0.50, 0.45, 0.55, "supported"),
+    ("B", 0.1164, 0.1164, 0.1164, "contradicted"),
+    ("C", NAN, NAN, NAN, "not run"),
+)
+
+
+def altered(id, **changes):
+    run = REFERENCE.copy()
+    for name, value in changes.items():
+        run.loc[run.id == id, name] = value
+    return run
+
+
+def test_a_ledger_agrees_with_itself():
+    assert differences(REFERENCE, REFERENCE) == []
+
+
+def test_honest_runs_of_one_truth_agree():
+    """Effects with errors of the stated size agree in 99 of 100 pairs of runs."""
+    rng, disagree = np.random.default_rng(0), 0
+    for _ in range(500):
+        first, second = 0.5 + 0.05 / 1.96 * rng.standard_normal(2)
+        run, reference = (
+            ledger(("A", x, x - 0.05, x + 0.05, "supported")) for x in (first, second)
+        )
+        disagree += bool(differences(run, reference))
+    assert disagree / 500 < 0.02
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (altered("A", verdict="inconclusive"), "s A: inconclusive, the reference says supported"),
+        (altered("A", effect=0.7, ci_low=0.65, ci_high=0.75), "s A: the effect is 0.7, the"),
+        (altered("A", effect=0.7), "s A: the effect 0.7 of this run lies outside its own"),
+        (altered("B", effect=0.1165, ci_low=0.1165, ci_high=0.1165), "s B: the effect is 0.1165"),
+        (altered("C", verdict="supported"), "s C: supported, the reference says not run"),
+        (REFERENCE[:2], "s C: not in this run"),
+        (pd.concat([REFERENCE, ledger(("D", 1, 1, 1, "supported"))]), "s D: not in the reference"),
+    ],
+)
+def test_what_differs_is_named(run, said):
+    lines = differences(run, REFERENCE)
+    assert len(lines) == 1 and lines[0].startswith(said)
+
+
+def test_the_command_exits_1_and_names_the_claim(tmp_path):
+    for name, table in (("run", altered("A", verdict="contradicted")), ("reference", REFERENCE)):
+        tables.write(tmp_path / f"{name}.csv", table, claims.COLUMNS)
+    command = [sys.executable, "-m", "attention_theory.compare"]
+    for first, code in (("run", 1), ("reference", 0), ("gone", 2)):
+        paths = [str(tmp_path / f"{name}.csv") for name in (first, "reference")]
+        done = subprocess.run([*command, *paths], capture_output=True, text=True, check=False)
+        assert done.returncode == code
+    assert "gone.csv" in done.stderr and len(done.stderr.splitlines()) == 1
