@@ -72,6 +72,7 @@ class Checkout:
         found = {}
         for path in sorted((self.folder / SMOKE).rglob("*")):
             timed = path.name == "costs.csv" or path.parent.name in ("provenance", "logs")
+            timed |= path.parent.name == "figures" and path.stem == "cost"
             if path.is_file() and not timed:
                 found[str(path.relative_to(self.folder))] = path.read_bytes()
         return found

@@ -16,11 +16,12 @@ CONTRACTS = {
     "spatial/pretraining.csv": "sweep partition D C d q p nu beta omega N eta_v eta_A seed steps "
     "patch_association patch_association_max precision_at_c accuracy train_loss alpha gamma rho",
     "spatial/linear.csv": "D q d N seed classifier error",
+    "spatial/transfer.csv": "D d seed attention optimiser samples draw accuracy",
     "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
 }
-CLAIMS = ["T3.1", "T3.1b", "T4.2a", "T4.2b", "I1", "I2"]
+CLAIMS = "T3.1 T3.1b T4.2a T4.2b T5.1 T5.2 F1 T4.2d P1 A1 A1b I1 I2".split()
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -39,7 +40,7 @@ def test_the_ledger_has_every_claim_with_a_verdict(smoke):
 
 def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
     pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
-    assert len(pdfs) == 6
+    assert len(pdfs) == 14
     for pdf in pdfs:
         content = pdf.read_bytes()
         assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"
@@ -181,5 +182,5 @@ def test_the_laptop_run_has_few_jobs_that_import_torch(smoke):
         for rule, job in summary.iterrows()
         if "| torch\n" in (smoke.folder / job["log-file(s)"]).read_text()
     }
-    assert with_torch == {"spatial_pretraining", "images_training"}
-    assert 0 < sum(start in with_torch for start in starts) <= 15
+    assert {"spatial_pretraining", "images_training"} <= with_torch
+    assert 0 < sum(start in with_torch for start in starts) <= 36, "a few dozen"

@@ -1,7 +1,4 @@
-"""How a ViT learns spatial structure: the functions to call from a notebook.
-
-    from attention_theory import spatial
-    spatial.sample, spatial.train, spatial.associate, spatial.transfer, ...
+"""How a ViT learns spatial structure: the functions to call from a notebook (docs/notebook.md).
 
 They are loaded when first used: a step that needs no torch must not import it.
 """
@@ -11,8 +8,7 @@ from typing import Any
 
 _HOMES = {
     "settings": ("Architecture", "Descent", "Distribution"),
-    "distribution": ("draw_feature", "draw_partition", "labelling_function", "sample"),
-    "training": ("initialise", "train"),
+    "notebook": ("finetune", "pretrain", "sample"),
     "association": ("associate",),
 }
 __all__ = sorted(name for names in _HOMES.values() for name in names)
