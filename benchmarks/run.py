@@ -11,7 +11,7 @@ OUTPUT = Path("results", "benchmark.csv")
 
 
 def main() -> None:
-    rows = [*spatial.rows(), *workflow.rows()]
+    rows = [*spatial.rows(), spatial.batched(), *workflow.rows()]
     table = pd.DataFrame(rows)
     OUTPUT.parent.mkdir(exist_ok=True)
     table.to_csv(OUTPUT, index=False)

@@ -6,7 +6,7 @@ from harness import Row, compare
 from torch.nn.functional import logsigmoid
 
 from attention_theory.spatial import distribution as data
-from attention_theory.spatial import model
+from attention_theory.spatial import finetuning, model
 from attention_theory.spatial.settings import Architecture, Distribution
 from attention_theory.streams import stream
 
@@ -45,3 +45,26 @@ def rows() -> list[Row]:
         )
         for name, other in others.items()
     ]
+
+
+DRAWS, FEW = 64, 8  # where transfer batches: many draws of a task with few samples
+
+
+def batched() -> Row:
+    """Transfer by gradient descent: the draws of a task at once against one after the other."""
+    rng = stream(0, "benchmarks.batched")
+    attended = torch.from_numpy(
+        rng.standard_normal((DRAWS, FEW, SETTING.D, SETTING.d), dtype=np.float32)
+    )
+    y = torch.from_numpy(rng.choice([-1.0, 1.0], (DRAWS, FEW)).astype(np.float32))
+    rate, steps = 1e-6, 20
+
+    def loop() -> list:
+        pairs = zip(attended.split(1), y.split(1), strict=True)
+        return [finetuning.descend(o, t, ARCHITECTURE, rate, steps) for o, t in pairs]
+
+    return compare(
+        f"transfer: {DRAWS} draws batched against a loop",
+        lambda: finetuning.descend(attended, y, ARCHITECTURE, rate, steps),
+        loop,
+    )

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,9 @@ from attention_theory import claims, tables
 from attention_theory.compare import differences
 
 NAN = float("nan")
+HERE = Path(__file__).parent
+LAPTOP = tables.read(HERE.parents[1] / "docs" / "reference" / "claims.csv")
+OTHER_SEED = tables.read(HERE / "data" / "claims-seed-2.csv")  # the ledger of a run with SEED=2
 
 
 def ledger(*rows):
@@ -66,6 +70,21 @@ def test_honest_runs_of_one_truth_agree():
 def test_what_differs_is_named(run, said):
     lines = differences(run, REFERENCE)
     assert len(lines) == 1 and lines[0].startswith(said)
+
+
+def test_a_real_run_with_another_seed_agrees_with_the_reference():
+    assert len(OTHER_SEED) == len(LAPTOP) > 10
+    assert not OTHER_SEED.effect.equals(LAPTOP.effect)
+    assert differences(OTHER_SEED, LAPTOP) == []
+
+
+@pytest.mark.parametrize("number", range(len(LAPTOP)))
+@pytest.mark.parametrize("column", ["verdict", "effect"])
+def test_one_altered_claim_of_a_real_run_is_found(number, column):
+    run = OTHER_SEED.copy()
+    run.loc[number, column] = "inconclusive" if column == "verdict" else run.effect[number] + 1.5
+    lines = differences(run, LAPTOP)
+    assert len(lines) == 1 and lines[0].startswith(f"{run.study[number]} {run.id[number]}: ")
 
 
 def test_the_command_exits_1_and_names_the_claim(tmp_path):
