@@ -54,11 +54,11 @@ class Descent:
     N: int = option("number of training samples")
     eta_v: float = option("learning rate of v")
     eta_A: float = option("learning rate of A, off the diagonal")
-    steps: int = option("most steps of gradient descent")
-    every: int = option("steps between two validations")
-    patience: int = option("validations without a lower loss after which training stops")
-    validation: int = option("number of validation samples")
-    test: int = option("number of test samples")
+    steps: int = option("most steps of gradient descent", 500)
+    every: int = option("steps between two validations", 5)
+    patience: int = option("validations without a lower loss after which training stops", 6)
+    validation: int = option("number of validation samples", 4000)
+    test: int = option("number of test samples", 20_000)
 
     def __post_init__(self) -> None:
         for name in ("omega", "eta_v", "eta_A"):
