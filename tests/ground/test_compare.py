@@ -78,6 +78,13 @@ def test_a_real_run_with_another_seed_agrees_with_the_reference():
     assert differences(OTHER_SEED, LAPTOP) == []
 
 
+@pytest.mark.parametrize(("moved", "agrees"), [(0.099, True), (0.101, False)])
+def test_both_half_widths_together_are_allowed_and_no_more(moved, agrees):
+    limits = {"ci_low": 0.45 + moved, "ci_high": 0.55 + moved}
+    run = altered("A", effect=0.5 + moved, **limits)
+    assert (differences(run, REFERENCE) == []) == agrees
+
+
 @pytest.mark.parametrize("number", range(len(LAPTOP)))
 @pytest.mark.parametrize("column", ["verdict", "effect"])
 def test_one_altered_claim_of_a_real_run_is_found(number, column):

@@ -1,4 +1,5 @@
-# The study `spatial`: pretraining (experiment 1) and linear models (experiment 5).
+# The study `spatial`: pretraining and its sweeps (experiment 1), linear models (5), transfer (6),
+# and what lies beyond the text (8).
 
 from attention_theory.spatial import sections as spatial_sections
 

@@ -2,8 +2,8 @@
 
 LINEAR = "D C q d N seed classifier error".split()
 PRETRAINING = (
-    "sweep partition D C d q p nu beta omega N eta_v eta_A test seed steps patch_association "
-    "patch_association_max precision_at_c accuracy train_loss alpha gamma rho"
+    "sweep setting partition D C d q p nu beta omega N eta_v eta_A test seed steps "
+    "patch_association patch_association_max precision_at_c accuracy train_loss alpha gamma rho"
 ).split()
 TRAJECTORY = (
     "sweep setting seed step train_loss validation_loss validation_accuracy patch_association "
@@ -11,7 +11,7 @@ TRAJECTORY = (
 ).split()
 MODEL = "A v feature partition A_initial".split()  # arrays of a trained model
 
-COSTS = "setting cpu_seconds".split()
+COSTS = "setting cpu_seconds startup_cpu_seconds".split()
 
 INPUTS = {
     "costs": COSTS,

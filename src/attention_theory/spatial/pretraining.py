@@ -39,6 +39,7 @@ def main(
 
     common = {
         "sweep": setting.rsplit("-", 1)[0],
+        "setting": setting,
         "partition": partition,
         **settings.as_columns(distribution, architecture, descent),
     }

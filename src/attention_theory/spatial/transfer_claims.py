@@ -55,7 +55,9 @@ def _few_suffice(runs: pd.DataFrame) -> Judgement:
         return claims.not_run(f"no draws with {FEW} downstream samples")
     groups = runs.groupby(["D", "d"])
     shares = {place: _reached(group.accuracy, groups.ngroups) for place, group in groups}
-    place = min(shares, key=lambda place: (shares[place].estimate, -shares[place].n))
+    below = [place for place, share in shares.items() if share.high < 0.5]
+    # The least sure place decides: a small share, or a share of few draws.
+    place = min(below or shares, key=lambda place: shares[place].low)
     medians = runs.groupby(["D", "d", "seed"]).accuracy.median()
     verdict = claims.verdict(shares[place], supported_above=0.5, contradicted_below=0.5)
     if runs.accuracy.isna().any() or (verdict == SUPPORTED and medians.min() < scaling.ENOUGH):
