@@ -155,9 +155,7 @@ class Fourier:
         certain = np.abs(linear[0]) + np.abs(terms.F[:, -1]) + m * np.abs(terms.F).max(axis=1)
         return np.minimum(certain, np.maximum(0, np.maximum(lowest, highest)))
 
-    def _integrate(
-        self, terms: Terms, linear: np.ndarray, reach: float, j: int
-    ) -> np.ndarray:
+    def _integrate(self, terms: Terms, linear: np.ndarray, reach: float, j: int) -> np.ndarray:
         """E[log cosh(F/2); Z = z] and E[tanh(F/2) dF; Z = z] in alpha, gamma, rho, (4,)."""
         types, m = self.types, self.sets.others
         step = 2 * np.pi / (reach + np.log(8 / self.tolerance))

@@ -48,7 +48,7 @@ def descend(expectation: Expectation, path: Path) -> Iterator[State]:
         )
 
 
-class TestError(NamedTuple):
+class Tested(NamedTuple):
     """The reduced classifier's error at a point, its 95 % interval, and how it was obtained."""
 
     error: float
@@ -57,7 +57,7 @@ class TestError(NamedTuple):
     error_method: str
 
 
-class Test:
+class TestSample:
     """The test error along a trajectory: exact where it can be enumerated cheaply, else sampled.
 
     A sample of `patterns` patterns is drawn once and is the same at every point; it is not the
@@ -76,10 +76,10 @@ class Test:
             else MonteCarlo(sets, architecture, patterns, rng)
         )
 
-    def error(self, point: Point) -> TestError:
+    def error(self, point: Point) -> Tested:
         """The error at a point; a tie counts half. An exact error is its own interval."""
         error = self.histograms.error(point)
         if self.exact:
-            return TestError(error, error, error, "exact")
+            return Tested(error, error, error, "exact")
         interval = wilson_interval(round(error * self.patterns), self.patterns)
-        return TestError(error, interval.low, interval.high, "monte-carlo")
+        return Tested(error, interval.low, interval.high, "monte-carlo")

@@ -16,7 +16,7 @@ from attention_theory.errors import BadInput, within
 from attention_theory.progress import Progress
 from attention_theory.spatial import population_settings
 from attention_theory.spatial.expectation import expectation
-from attention_theory.spatial.idealised import Test, descend
+from attention_theory.spatial.idealised import TestSample, descend
 from attention_theory.spatial.population_columns import POPULATION
 from attention_theory.spatial.population_settings import Method, Point, Sets, Trajectory
 from attention_theory.spatial.settings import Architecture
@@ -79,7 +79,7 @@ def _run(name: str, trajectory: Trajectory, base_seed: int) -> list[dict]:
     """The rows of one trajectory; a test error at every `every`-th step and at the last."""
     sets, architecture, method, path = trajectory
     how = expectation(sets, architecture, method, base_seed)
-    test = Test(sets, architecture, path.test, base_seed)
+    test = TestSample(sets, architecture, path.test, base_seed)
     common = {
         "trajectory": name,
         **asdict(sets),

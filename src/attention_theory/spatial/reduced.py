@@ -93,13 +93,16 @@ def terms(
         near = s - z  # the sum over the rest of the patch's own set
         x = D * (Lambda * z + Gamma * near + Xi * far)
         # 1 - (C - 1) Gamma and 1 - (D - C) Xi written as what they are: sums of weights.
-        x_gamma = D * Gamma * (
-            near * (Lambda + (D - C) * Xi) - (C - 1) * (Lambda * z + Xi * far)
-        )
+        x_gamma = D * Gamma * (near * (Lambda + (D - C) * Xi) - (C - 1) * (Lambda * z + Xi * far))
         x_rho = D * Xi * (far * (Lambda + (C - 1) * Gamma) - (D - C) * (Lambda * z + Gamma * near))
         with np.errstate(over="ignore", invalid="ignore"):
             slope = count * p * (alpha * x) ** (p - 1)
-            total += (count * (alpha * x) ** p, slope * x, slope * alpha * x_gamma, slope * alpha * x_rho)
+            total += (
+                count * (alpha * x) ** p,
+                slope * x,
+                slope * alpha * x_gamma,
+                slope * alpha * x_rho,
+            )
     return Terms(*total)
 
 
