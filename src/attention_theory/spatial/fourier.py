@@ -8,13 +8,13 @@ independent but for their sum, so with m = L - 1, j = z - C and h_k the terms of
     g(x) = sum_k P_k x^{s_k} e^{iw h_k},   dg(x) = sum_k P_k x^{s_k} e^{iw h_k} dh_k,
 
 a coefficient read off on the unit circle. The risk follows in the same way from
-log 2 cosh(F/2) = log 2 + 1/2 int (1 - cos wF) / (w sinh pi w) dw. docs/population.md derives all this.
+log 2 cosh(F/2) = log 2 + 1/2 int (1 - cos wF) / (w sinh pi w) dw. docs/population.md derives it.
 
 What the target decides, each with a bound on what it leaves out:
 - the window of Z: every z whose exact share of the absolute terms matters;
 - the range R(z) of F: P(|F| > R), weighted with |dF|, is below the target by Chernoff's bound;
-- the step in w: 2 pi / step = R + log(8 / target), for the midpoint rule sees tanh as a square wave of
-  that half-period, off by 4 exp(|F| - 2 pi / step);
+- the step in w: 2 pi / step = R + log(8 / target), for the midpoint rule sees tanh as a square wave
+  of that half-period, off by 4 exp(|F| - 2 pi / step);
 - the end of w: the integrand decays like exp(-pi w);
 - the number of points on the circle: sums of sets that it would fold in lie outside the window.
 """
@@ -44,7 +44,7 @@ class Law(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """Contributions to (risk, alpha, gamma, rho) at w = 0 by z: values and absolute terms (4, z)."""
+    """E[F] and E[dF] by z, with their absolute terms, both (4, z), and P(Z = z)."""
 
     values: np.ndarray
     absolute: np.ndarray

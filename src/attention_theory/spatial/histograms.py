@@ -30,7 +30,7 @@ class Evaluated(NamedTuple):
 
 
 class Histograms:
-    """Weighted histograms `counts` (n, T), `weights` (n,), sorted by Z so that each Z is a product."""
+    """Histograms `counts` (n, T) with `weights` (n,), sorted by Z: each Z is a matrix product."""
 
     def __init__(
         self, sets: Sets, architecture: Architecture, counts: np.ndarray, weights: np.ndarray

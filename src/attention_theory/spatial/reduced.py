@@ -1,9 +1,9 @@
 """The simplified ViT on the idealised process's three scalars, as a function of set types.
 
-By symmetry (Lemmas 4.1, 4.2) v = alpha w*, and A is beta on the diagonal, gamma within a set and rho
-across sets. The noise is orthogonal to w*, so F sees the pattern z alone, and F is odd in the data:
-y = +1 without loss of generality. A set with a entries +1 and b entries -1 has the *type* (a, b)
-and the sum s = a - b; Z is the sum over all sets. A patch of value z in such a set sees
+By symmetry (Lemmas 4.1, 4.2) v = alpha w*, and A is beta on the diagonal, gamma within a set and
+rho across sets. The noise is orthogonal to w*, so F sees the pattern z alone, and F is odd in the
+data: y = +1 without loss of generality. A set with a entries +1 and b entries -1 has the *type*
+(a, b) and the sum s = a - b; Z is the sum over all sets. A patch of value z in such a set sees
 
     x = D [Lambda z + Gamma (s - z) + Xi (Z - s)],        F = sum over patches of act(alpha x),
 
