@@ -3,10 +3,19 @@
 The columns stand with their experiments, so that a new one reruns no other.
 """
 
-from attention_theory.spatial import beyond_columns, columns, transfer_settings
+from attention_theory.spatial import (
+    beyond_columns,
+    columns,
+    phase_settings,
+    population_columns,
+    transfer_settings,
+)
 
 INPUTS = {
     **columns.INPUTS,
     **beyond_columns.INPUTS,
+    **population_columns.INPUTS,
+    "phase": phase_settings.PHASE_COLUMNS,
+    "methods": phase_settings.METHODS_COLUMNS,
     "transfer": transfer_settings.COLUMNS,
 }

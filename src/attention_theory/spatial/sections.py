@@ -3,13 +3,16 @@
 Read by the workflow alone, never by a step: a new experiment here reruns nothing.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from attention_theory.errors import BadInput, require, within
-from attention_theory.spatial import encoding, structures
+from attention_theory.spatial import encoding, histograms, structures
 from attention_theory.spatial.encoding import Fixed
+from attention_theory.spatial.phase_settings import Phase, Scale
 from attention_theory.spatial.planted_settings import Samples, Scaling
+from attention_theory.spatial.population_settings import trajectory
 from attention_theory.spatial.settings import (
     Architecture,
     Descent,
@@ -139,6 +142,31 @@ def planted(section: Mapping) -> dict[str, object]:
         for group in (Scaling, Samples):
             group(**{field.name: options[field.name] for field in fields(group)})
     return options
+
+
+def population(section: Mapping) -> dict[str, dict[str, object]]:
+    """The options of `population trajectories`, of `phase` and of `methods`, by these names.
+
+    A trajectory is the common `setting` with its own changes. Raises BadInput with the key at
+    fault, where it is set.
+    """
+    trajectories = {}
+    for name, changes in section["trajectories"].items():
+        settings = {**section["setting"], **changes}
+        try:
+            checked = trajectory(settings)
+            if checked.method.method == "exact":
+                histograms.check_states(checked.sets)
+        except BadInput as error:
+            key = str(error).partition(":")[0]
+            place = "setting" if key in settings and key not in changes else f"trajectories.{name}"
+            raise BadInput(f"config key spatial.population.{place}.{error}") from None
+        trajectories[name] = settings
+    options = {name: _flat(section[name], section[name]) for name in ("phase", "methods")}
+    for name, group in (("phase", Phase), ("methods", Scale)):
+        with within(f"config key spatial.population.{name}"):
+            group(**options[name])
+    return {"trajectories": {"settings": json.dumps(trajectories)}, **options}
 
 
 def _flat(section: Mapping, names: str | Iterable[str]) -> dict[str, object]:
