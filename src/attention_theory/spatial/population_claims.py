@@ -4,7 +4,7 @@ All but T4.1b rest on trajectories without sampling noise (enumerated or by quad
 the seed. Rules and margins are fixed here; docs/spatial.md says what was known when they were.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,13 @@ from attention_theory.spatial.settings import Distribution
 from attention_theory.spatial.verdicts import ACCURACY
 from attention_theory.statistics import Interval
 
-BOUNDED = 1.0  # |rho| = O(1), read as at most 1: exp(rho) then changes Xi by less than a factor e
+SEPARATED = 1e-6  # entries of A closer than that are tied
+# |rho| = O(1), read as at most 1: exp(rho) then changes Xi by less than a factor e. The reading is
+# rough, so that a tenth to either side decides nothing.
+BOUNDED, ROUGH = 1.0, 0.1
+KEEPS, FALLS_BACK = 0.999, 0.99  # shares of its highest value that alpha keeps, or falls back below
+UNDECIDED = 0.01  # share of steps that may lie within the numerical error
 SMALL = (1 - ACCURACY) / 2  # f* itself errs less often than that where T4.1b is judged
-FALLS_BACK = 0.99  # alpha below this share of its highest value has fallen back
 
 Trajectories = dict[str, pd.DataFrame]
 
@@ -44,9 +48,12 @@ def judge_association(population: pd.DataFrame) -> Judgement:
         return claims.not_run("no trajectory with beta > 0 in population.csv")
     last = pd.DataFrame({name: rows.iloc[-1] for name, rows in trajectories.items()}).T
     gap = (np.minimum(last.beta, last.gamma) - last.rho).astype(float)
-    verdict = SUPPORTED if (gap > 0).all() else CONTRADICTED
+    verdict = SUPPORTED if (gap > SEPARATED).all() else INCONCLUSIVE
+    if (gap < -SEPARATED).any():
+        verdict = CONTRADICTED
+    associated = int((gap > SEPARATED).sum())
     measured = (
-        f"every patch associated with its set at the end of {int((gap > 0).sum())} of {len(gap)} "
+        f"every patch associated with its set at the end of {associated} of {len(gap)} "
         f"trajectories; smallest gap between an entry within a set and one across: "
         f"{gap.min():.2f} ({gap.idxmin()})"
     )
@@ -94,18 +101,23 @@ def judge_monotone(population: pd.DataFrame) -> Judgement:
 
 
 def _judge_steps(population: pd.DataFrame, other: str | None, failing: str) -> Judgement:
-    """Is gamma's increment, less `other`'s, nowhere surely negative (beyond numerical error)?"""
+    """Is gamma's increment, less `other`'s, nowhere negative beyond the numerical error?
+
+    One step at which it is contradicts. Steps within the error decide nothing; there must be few.
+    """
     trajectories = _exact(population)
     if not trajectories:
         return claims.not_run("no trajectory with beta > 0 in population.csv")
-    failures, steps, lowest = {}, 0, np.inf
+    failures, steps, undecided, lowest = {}, 0, 0, np.inf
     for name, rows in trajectories.items():
         excess, error = np.diff(rows.gamma), rows.d_gamma_error.to_numpy()[:-1]
         if other:
             excess = excess - np.diff(rows[other])
             error = error + rows[f"d_{other}_error"].to_numpy()[:-1]
-        surely = excess < -rows.eta_A.iloc[0] * error
+        error = error * rows.eta_A.iloc[0]
+        surely = excess < -error
         steps += len(excess)
+        undecided += int((np.abs(excess) <= error).sum())
         lowest = min(lowest, excess.min(initial=np.inf))
         if surely.any():
             failures[name] = surely
@@ -116,49 +128,51 @@ def _judge_steps(population: pd.DataFrame, other: str | None, failing: str) -> J
     share = f"of {steps} steps of {len(trajectories)} trajectories"
     measured = f"{failing} in {sum(map(np.sum, failures.values()))} {share}"
     measured += f": {where}" if failures else f"; smallest excess {lowest:.2g}"
-    verdict = CONTRADICTED if failures else SUPPORTED
-    return Judgement(verdict, _sure(lowest, steps), measured)
+    measured += f"; {undecided} steps within the numerical error"
+    verdict = SUPPORTED if undecided <= UNDECIDED * steps else INCONCLUSIVE
+    return Judgement(CONTRADICTED if failures else verdict, _sure(lowest, steps), measured)
 
 
 def judge_bounded(population: pd.DataFrame) -> Judgement:
     """L4.3c: does |rho| stay at most 1 along every trajectory?"""
-    return _judge_each(
-        population,
-        lambda rows: float(rows.rho.abs().max()),
-        lambda largest: largest <= BOUNDED,
-        f"largest |rho|, to hold against {BOUNDED:g}",
-        max,
-    )
+    largest = {name: float(rows.rho.abs().max()) for name, rows in _exact(population).items()}
+    excess = {name: value / BOUNDED - 1 for name, value in largest.items()}
+    what = f"largest |rho|, to hold against {BOUNDED:g}"
+    return _judge_each(largest, excess, ROUGH, what, max)
 
 
 def judge_regrowth(population: pd.DataFrame) -> Judgement:
     """EV.b: does alpha keep what it has once the risk falls, in every setting?"""
-    return _judge_each(
-        population,
-        lambda rows: float(rows.alpha.iloc[-1] / rows.alpha.max()),
-        lambda share: share >= FALLS_BACK,
-        f"last alpha over its highest, to hold against {FALLS_BACK:g}",
-        min,
-    )
+    trajectories = _exact(population)
+    kept = {
+        name: float(rows.alpha.iloc[-1] / rows.alpha.max()) for name, rows in trajectories.items()
+    }
+    middle, half = (KEEPS + FALLS_BACK) / 2, (KEEPS - FALLS_BACK) / 2
+    shortfall = {name: middle - value for name, value in kept.items()}
+    what = f"last alpha over its highest, to hold against {FALLS_BACK:g}"
+    return _judge_each(kept, shortfall, half, what, min)
 
 
 def _judge_each(
-    population: pd.DataFrame,
-    measure: Callable[[pd.DataFrame], float],
-    holds: Callable[[float], bool],
+    found: Mapping[str, float],
+    excess: Mapping[str, float],
+    doubt: float,
     what: str,
     worst: Callable,
 ) -> Judgement:
-    """A property of each trajectory; one without it contradicts, and all without it are named."""
-    found = {name: measure(rows) for name, rows in _exact(population).items()}
+    """A number of each trajectory, and by how much it exceeds what the claim allows.
+
+    More than `doubt` above contradicts; all must be as much below to support. Those that fail are
+    named.
+    """
     if not found:
         return claims.not_run("no trajectory with beta > 0 in population.csv")
-    fails = {name: value for name, value in found.items() if not holds(value)}
-    shown = fails or found
-    named = ", ".join(f"{value:.2f} ({name})" for name, value in shown.items())
-    verdict = CONTRADICTED if fails else SUPPORTED
+    fails = [name for name in found if excess[name] > doubt]
+    named = ", ".join(f"{found[name]:.2f} ({name})" for name in fails or found)
+    verdict = SUPPORTED if max(excess.values()) <= -doubt else INCONCLUSIVE
     measured = f"fails in {len(fails)} of {len(found)} trajectories; {what}: {named}"
-    return Judgement(verdict, _sure(worst(found.values()), len(found)), measured)
+    interval = _sure(worst(found.values()), len(found))
+    return Judgement(CONTRADICTED if fails else verdict, interval, measured)
 
 
 def judge_events(population: pd.DataFrame) -> Judgement:
@@ -176,6 +190,8 @@ def judge_events(population: pd.DataFrame) -> Judgement:
         f"elsewhere: {', '.join(overlap) or 'nowhere'}"
     )
     verdict = SUPPORTED if judged.apart else CONTRADICTED
+    if judged.T2 is None:  # the trajectory ends before the risk has fallen
+        verdict = INCONCLUSIVE
     return Judgement(verdict, _sure(judged.gamma_share, 1), measured)
 
 
