@@ -88,11 +88,12 @@ def test_trajectories_run_by_every_method(tmp_path):
             assert found[column] == pytest.approx(exact[column], rel=tolerance)
     assert exact.error_method == "exact" and exact.error == exact.error_low
     assert table.error.notna().sum() == 3 * 4  # steps 0, 10, 20, 30
-    stopped = json.dumps({"early": common | {"method": "exact", "stop_risk": 0.5}})
+    at_20 = float(table[(table.trajectory == "exact") & (table.step == 20)].risk.iloc[0])
+    stopped = json.dumps({"early": common | {"method": "exact", "stop_risk": at_20}})
     options = ["trajectories", "--settings", stopped, "--base-seed", "1"]
     assert run("population", options, tmp_path / "early.csv").returncode == 0
     early = tables.read(tmp_path / "early.csv")
-    assert early.risk.iloc[-1] <= 0.68 < early.risk.iloc[-2]
+    assert list(early.step) == list(range(21)) and early.error.notna().sum() == 3
 
 
 def section():

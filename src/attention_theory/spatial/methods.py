@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from threadpoolctl import threadpool_limits
 
 from attention_theory import devices, step, tables
 from attention_theory.progress import Progress
@@ -45,6 +46,7 @@ def main(
     rows = []
     with (
         step.record(provenance, "spatial.methods", base_seed=base_seed, threads=threads),
+        threadpool_limits(threads),
         Progress("spatial.methods", len(points)) as progress,
     ):
         for sets, point in points:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from threadpoolctl import threadpool_limits
 
 from attention_theory import step, tables
 from attention_theory.errors import within
@@ -30,6 +31,7 @@ def main(
     phase: Phase,
     base_seed: step.BaseSeed,
     table: Annotated[Path, typer.Option(help="CSV, a row a cell")],
+    threads: step.Threads = 1,
     provenance: step.Provenance = None,
 ) -> None:
     """Descend on the population risk for every (beta, q D), to a fixed number of steps."""
@@ -38,7 +40,8 @@ def main(
     cells = phase.cells()
     rows = []
     with (
-        step.record(provenance, "spatial.phase", base_seed=base_seed),
+        step.record(provenance, "spatial.phase", base_seed=base_seed, threads=threads),
+        threadpool_limits(threads),
         Progress("spatial.phase", len(cells)) as progress,
     ):
         for sets, architecture in cells:
