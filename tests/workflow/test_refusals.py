@@ -27,6 +27,12 @@ CHANGES = [
     ("{spatial: {pretraining: {seeds: 0}}}", "seeds: 0 is not allowed; it must be at least 1"),
     ("{spatial: {pretraining: {seed: 5}}}", "spatial.pretraining.seed: unknown"),
     ("{spatial: {linear: {D: 7}}}", "config key spatial.linear.D: 7 is not allowed"),
+    ("{spatial: {gaussian: {setting: {D: 31}}}}", "config key spatial.gaussian.setting.D: 31"),
+    (
+        "{spatial: {gaussian: {setting: {q: 0.5}}}}",
+        "spatial.gaussian.setting.q: Gaussian data have",
+    ),
+    ("{spatial: {gaussian: {phis: [sine]}}}", "config key spatial.gaussian.phis.0: 'sine'"),
     ("{images: {models: {vit: {patch: 3}}}}", "config key images.models.vit.patch: 3"),
     ("{images: {models: {vit: {heads: 3}}}}", "config key images.models.vit.heads: 3"),
     ("{images: {datasets: [mnist]}}", "config key images.datasets.0: 'mnist'"),

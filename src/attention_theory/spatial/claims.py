@@ -7,7 +7,12 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
-from attention_theory.spatial import beyond_claims, population_claims, transfer_claims
+from attention_theory.spatial import (
+    beyond_claims,
+    gaussian_claims,
+    population_claims,
+    transfer_claims,
+)
 from attention_theory.spatial.inputs import INPUTS
 from attention_theory.spatial.verdicts import ACCURACY, judge_share
 from attention_theory.statistics import CONFIDENCE, Interval, accuracy_interval, t_interval
@@ -128,6 +133,7 @@ CLAIMS = [
         judge_generalisation,
     ),
     *transfer_claims.CLAIMS,
+    *gaussian_claims.CLAIMS,
     *beyond_claims.CLAIMS,
     *population_claims.CLAIMS,
 ]

@@ -13,6 +13,7 @@ from attention_theory import figures, style
 from attention_theory.spatial import (
     beyond_figures,
     distribution,
+    gaussian_figures,
     population_figures,
     transfer_figures,
 )
@@ -226,6 +227,7 @@ FIGURES = {
     "sweeps": sweeps,
     "cost": cost,
     **transfer_figures.FIGURES,
+    **gaussian_figures.FIGURES,
     **beyond_figures.FIGURES,
     **population_figures.FIGURES,
 }

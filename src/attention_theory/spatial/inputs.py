@@ -6,6 +6,7 @@ The columns stand with their experiments, so that a new one reruns no other.
 from attention_theory.spatial import (
     beyond_columns,
     columns,
+    gaussian_columns,
     phase_settings,
     population_columns,
     transfer_settings,
@@ -17,5 +18,6 @@ INPUTS = {
     **population_columns.INPUTS,
     "phase": phase_settings.PHASE_COLUMNS,
     "methods": phase_settings.METHODS_COLUMNS,
+    **gaussian_columns.INPUTS,
     "transfer": transfer_settings.COLUMNS,
 }

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from attention_theory.errors import BadInput, require, within
-from attention_theory.spatial import encoding, histograms, structures
+from attention_theory.spatial import encoding, gaussian_settings, histograms, structures
 from attention_theory.spatial.encoding import Fixed
+from attention_theory.spatial.gaussian_settings import Gaussian
 from attention_theory.spatial.phase_settings import Phase, Scale
 from attention_theory.spatial.planted_settings import Samples, Scaling
 from attention_theory.spatial.population_settings import trajectory
@@ -92,6 +93,23 @@ def linear(section: Mapping) -> dict[str, dict]:
             Distribution(**{field.name: setting[field.name] for field in fields(Distribution)})
         settings[f"linear-{number}"] = setting
     return settings
+
+
+def gaussian(section: Mapping) -> dict[str, object]:
+    """The options of the Gaussian step; BadInput with the key at fault."""
+    setting = section["setting"]
+    options = {**setting, **_flat(section, "seeds phis cap")}
+    place = "config key spatial.gaussian"
+    if "q" in setting:
+        raise BadInput(f"{place}.setting.q: Gaussian data have none; it must be left out")
+    with within(f"{place}.setting"):
+        check_partition(setting["partition"])
+        for group in (Gaussian, Architecture, Descent):
+            group(**{field.name: setting[field.name] for field in fields(group)})
+    with within(place):
+        gaussian_settings.parse_phis(options["phis"])
+        gaussian_settings.check_cap(section["cap"])
+    return options
 
 
 def encodings(section: Mapping) -> dict[str, object]:
