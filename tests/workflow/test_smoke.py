@@ -21,7 +21,7 @@ CONTRACTS = {
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
 }
-CLAIMS = "T3.1 T3.1b T4.2a T4.2b T5.1 T5.2 F1 T4.2d P1 A1 A1b I1 I2".split()
+CLAIMS = "T3.1 T3.1b T4.2a T4.2b T5.1 T5.2 F1 T4.2d P1 A1 A1b L4.1 L4.2 T4.2c I1 I2".split()
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -40,7 +40,7 @@ def test_the_ledger_has_every_claim_with_a_verdict(smoke):
 
 def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
     pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
-    assert len(pdfs) == 14
+    assert len(pdfs) == 17
     for pdf in pdfs:
         content = pdf.read_bytes()
         assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"

@@ -7,7 +7,7 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
-from attention_theory.spatial import beyond_claims, transfer_claims
+from attention_theory.spatial import beyond_claims, coupling_claims, transfer_claims
 from attention_theory.spatial.inputs import INPUTS
 from attention_theory.spatial.verdicts import ACCURACY, judge_share
 from attention_theory.statistics import CONFIDENCE, Interval, accuracy_interval, t_interval
@@ -129,6 +129,7 @@ CLAIMS = [
     ),
     *transfer_claims.CLAIMS,
     *beyond_claims.CLAIMS,
+    *coupling_claims.CLAIMS,
 ]
 
 if __name__ == "__main__":

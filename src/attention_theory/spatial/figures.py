@@ -10,7 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attention_theory import figures, style
-from attention_theory.spatial import beyond_figures, distribution, transfer_figures
+from attention_theory.spatial import (
+    beyond_figures,
+    coupling_figures,
+    distribution,
+    transfer_figures,
+)
 from attention_theory.spatial.inputs import INPUTS
 from attention_theory.spatial.settings import Distribution
 from attention_theory.spatial.sweep_figures import cost, sweeps
@@ -222,6 +227,7 @@ FIGURES = {
     "cost": cost,
     **transfer_figures.FIGURES,
     **beyond_figures.FIGURES,
+    **coupling_figures.FIGURES,
 }
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from attention_theory.errors import BadInput, require, within
-from attention_theory.spatial import encoding, structures
+from attention_theory.spatial import coupling_settings, encoding, structures
+from attention_theory.spatial.coupling_settings import Coupling
 from attention_theory.spatial.encoding import Fixed
 from attention_theory.spatial.planted_settings import Samples, Scaling
 from attention_theory.spatial.settings import (
@@ -138,6 +139,20 @@ def planted(section: Mapping) -> dict[str, object]:
     with within("config key spatial.planted"):
         for group in (Scaling, Samples):
             group(**{field.name: options[field.name] for field in fields(group)})
+    return options
+
+
+def coupling(section: Mapping) -> dict[str, object]:
+    """The options of the coupling step; BadInput with the key at fault."""
+    lists = _flat(section, "samples semi gradient_samples probes")
+    options = {**section["setting"], **lists, **_flat(section, "seeds")}
+    with within("config key spatial.coupling.setting"):
+        check_partition(options["partition"])
+        for group in (Distribution, Architecture):
+            group(**{field.name: options[field.name] for field in fields(group)})
+        coupling_settings.check_size(options["C"])
+    with within("config key spatial.coupling"):
+        Coupling(**{field.name: options[field.name] for field in fields(Coupling)})
     return options
 
 
