@@ -25,7 +25,7 @@ from attention_theory.claims import (
 from attention_theory.statistics import CONFIDENCE, Interval, Slope, log_log_slope
 
 RATE = -0.5  # the exponent of a mean's error in the number of samples
-MARGIN = 0.15  # within it of RATE there is no room for a defect above the last N's sampling error
+MARGIN = 0.15  # a defect 1.6 times the sampling error at the largest of seven N, 500 to 32000
 CLOSES = -0.25  # a distance that falls slower, half as fast as a mean's error, does not close
 
 
@@ -109,7 +109,7 @@ def judge_closeness(coupling: pd.DataFrame) -> Judgement:
     by_N = ended.groupby("N").distance.mean()
     measured = (
         f"after {goal.step} steps the distance in (alpha D, gamma, rho) is {by_N.iloc[0]:.2f} at "
-        f"N = {by_N.index[0]} and {by_N.iloc[-1]:.2f} at {by_N.index[-1]}, of a length of "
+        f"N = {by_N.index[0]:.0f} and {by_N.iloc[-1]:.2f} at {by_N.index[-1]:.0f}, of a length of "
         f"{size:.2f}; exponent {_said(slope)} (closes below {CLOSES:g})"
     )
     return Judgement(_below(slope, CLOSES), _interval(slope), measured)

@@ -148,7 +148,7 @@ def induction(coupling: pd.DataFrame) -> Drawn:
         _scale(axis, "step", of_N.N)
     for axis in axes:
         axis.legend(fontsize=6.5)
-    axes[0].legend(fontsize=6.5, ncols=2, loc="lower center", columnspacing=1, handlelength=1.3)
+    axes[0].legend(fontsize=6.5, ncols=2, loc="lower center", columnspacing=0.7, handlelength=1)
     figure.suptitle(f"realistic: $N = {N:.0f}$", fontsize=8)
     return figure, pd.concat(shown, ignore_index=True)
 
