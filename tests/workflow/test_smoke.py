@@ -17,13 +17,18 @@ CONTRACTS = {
     "patch_association patch_association_max precision_at_c accuracy train_loss alpha gamma rho",
     "spatial/linear.csv": "D q d N seed classifier error",
     "spatial/transfer.csv": "D d seed attention optimiser samples draw accuracy",
+    "spatial/population.csv": "trajectory D C q p nu beta alpha_0 eta_v eta_A method step alpha gamma "
+    "rho risk",
     "spatial/gaussian.csv": "phi seed patch_association train_accuracy accuracy linear_accuracy "
     "gamma rho",
     "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
 }
-CLAIMS = "T3.1 T3.1b T4.2a T4.2b T5.1 T5.2 F1 G1 T4.2d P1 A1 A1b I1 I2".split()
+CLAIMS = (
+    "T3.1 T3.1b T4.1a T4.1b L4.3 L4.3b L4.3c EV EV.b L4.1 L4.2 T4.2c T4.2a T4.2b T5.1 T5.2 F1 G1 "
+    "T4.2d P1 A1 A1b I1 I2"
+).split()
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -42,7 +47,7 @@ def test_the_ledger_has_every_claim_with_a_verdict(smoke):
 
 def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
     pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
-    assert len(pdfs) == 15
+    assert len(pdfs) == 22
     for pdf in pdfs:
         content = pdf.read_bytes()
         assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"

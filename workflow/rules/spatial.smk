@@ -323,3 +323,42 @@ FIGURES["spatial"]["gaussian"] = {
     "gaussian_attention": rules.spatial_gaussian.output.attention,
 }
 CLAIMS["spatial"]["gaussian"] = rules.spatial_gaussian.output.table
+
+
+COUPLING = ours.checked(spatial_sections.coupling, config["spatial"]["coupling"])
+
+
+rule spatial_coupling:
+    # Experiments 3 and 4: realistic processes beside the idealised one.
+    input:
+        code=ours.code("spatial.coupling"),
+    output:
+        table=f"{SPATIAL}/coupling.csv",
+        invariance=f"{SPATIAL}/invariance.csv",
+        provenance=f"{SPATIAL}/provenance/coupling.json",
+    log:
+        f"{SPATIAL}/logs/coupling.log",
+    cache: True
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=ours.gpu(config, GPUS),
+    params:
+        options=ours.options(COUPLING | {"base_seed": config["base_seed"]}),
+    shell:
+        "python -m attention_theory.spatial.coupling {params.options} --gpu {resources.gpu}"
+        " --table {output.table:q} --invariance {output.invariance:q}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+OUTPUTS["spatial"] += rules.spatial_coupling.output
+COUPLED = {
+    "coupling": rules.spatial_coupling.output.table,
+    "invariance": rules.spatial_coupling.output.invariance,
+}
+FIGURES["spatial"] |= {
+    "invariance": COUPLED,
+    "idealised_realistic": {"coupling": COUPLED["coupling"]},
+    "induction": {"coupling": COUPLED["coupling"]},
+}
+CLAIMS["spatial"] |= COUPLED

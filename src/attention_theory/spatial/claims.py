@@ -9,6 +9,7 @@ from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
 from attention_theory.spatial import (
     beyond_claims,
+    coupling_claims,
     gaussian_claims,
     population_claims,
     transfer_claims,
@@ -119,6 +120,8 @@ CLAIMS = [
         "Theorem 3.1, at finite size",
         judge_linear_boundary,
     ),
+    *population_claims.CLAIMS,
+    *coupling_claims.CLAIMS,
     Claim(
         "T4.2a",
         "gradient descent on the empirical risk, from random initialisation, performs patch "
@@ -135,7 +138,6 @@ CLAIMS = [
     *transfer_claims.CLAIMS,
     *gaussian_claims.CLAIMS,
     *beyond_claims.CLAIMS,
-    *population_claims.CLAIMS,
 ]
 
 if __name__ == "__main__":

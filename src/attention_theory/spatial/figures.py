@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from attention_theory import figures, style
 from attention_theory.spatial import (
     beyond_figures,
+    coupling_figures,
     distribution,
     gaussian_figures,
     population_figures,
@@ -230,6 +231,7 @@ FIGURES = {
     **gaussian_figures.FIGURES,
     **beyond_figures.FIGURES,
     **population_figures.FIGURES,
+    **coupling_figures.FIGURES,
 }
 
 if __name__ == "__main__":

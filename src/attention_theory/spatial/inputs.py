@@ -6,6 +6,7 @@ The columns stand with their experiments, so that a new one reruns no other.
 from attention_theory.spatial import (
     beyond_columns,
     columns,
+    coupling_columns,
     gaussian_columns,
     phase_settings,
     population_columns,
@@ -20,4 +21,5 @@ INPUTS = {
     "methods": phase_settings.METHODS_COLUMNS,
     **gaussian_columns.INPUTS,
     "transfer": transfer_settings.COLUMNS,
+    **coupling_columns.INPUTS,
 }

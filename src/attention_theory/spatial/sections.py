@@ -8,7 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from attention_theory.errors import BadInput, require, within
-from attention_theory.spatial import encoding, gaussian_settings, histograms, structures
+from attention_theory.spatial import (
+    coupling_settings,
+    encoding,
+    gaussian_settings,
+    histograms,
+    structures,
+)
+from attention_theory.spatial.coupling_settings import Coupling
 from attention_theory.spatial.encoding import Fixed
 from attention_theory.spatial.gaussian_settings import Gaussian
 from attention_theory.spatial.phase_settings import Phase, Scale
@@ -185,6 +192,20 @@ def population(section: Mapping) -> dict[str, dict[str, object]]:
         with within(f"config key spatial.population.{name}"):
             group(**options[name])
     return {"trajectories": {"settings": json.dumps(trajectories)}, **options}
+
+
+def coupling(section: Mapping) -> dict[str, object]:
+    """The options of the coupling step; BadInput with the key at fault."""
+    lists = _flat(section, "samples semi gradient_samples probes")
+    options = {**section["setting"], **lists, **_flat(section, "seeds")}
+    with within("config key spatial.coupling.setting"):
+        check_partition(options["partition"])
+        for group in (Distribution, Architecture):
+            group(**{field.name: options[field.name] for field in fields(group)})
+        coupling_settings.check_size(options["C"])
+    with within("config key spatial.coupling"):
+        Coupling(**{field.name: options[field.name] for field in fields(Coupling)})
+    return options
 
 
 def _flat(section: Mapping, names: str | Iterable[str]) -> dict[str, object]:
