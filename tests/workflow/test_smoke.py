@@ -17,8 +17,8 @@ CONTRACTS = {
     "patch_association patch_association_max precision_at_c accuracy train_loss alpha gamma rho",
     "spatial/linear.csv": "D q d N seed classifier error",
     "spatial/transfer.csv": "D d seed attention optimiser samples draw accuracy",
-    "spatial/population.csv": "trajectory D C q p nu beta alpha_0 eta_v eta_A method step alpha gamma "
-    "rho risk",
+    "spatial/population.csv": "trajectory D C q p nu beta alpha_0 eta_v eta_A method step alpha "
+    "gamma rho risk",
     "spatial/gaussian.csv": "phi seed patch_association train_accuracy accuracy linear_accuracy "
     "gamma rho",
     "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
