@@ -95,7 +95,10 @@ def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
     assert "output files have to be generated" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("target", ["spatial", "claims", "spatial_figure_linear", "images"])
+FIGURE = "results/smoke/spatial/figures/linear.pdf"
+
+
+@pytest.mark.parametrize("target", ["spatial", "claims", "images_figures", "images", FIGURE])
 def test_targets(checkout, target):
     done = checkout.snakemake("--cores", 1, "--dry-run", target)
     assert done.returncode == 0, done.stderr

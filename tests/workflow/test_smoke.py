@@ -58,6 +58,23 @@ def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
         assert len(caption.read_text()) > 100
 
 
+@pytest.mark.parametrize("study", ["spatial", "images"])
+def test_a_figure_does_not_depend_on_those_drawn_before_it(smoke, tmp_path, study):
+    """By hand and in reverse order: the same bytes as in the workflow's job."""
+    folder = smoke.folder / SMOKE / study
+    words = json.loads((folder / "provenance" / "figures.json").read_text())["command"]
+    start = words.index("--input")
+    names, options = words[:start], words[start : words.index("--output")]
+    module = f"attention_theory.{study}.figures"
+    drawn = smoke.run(
+        sys.executable, "-m", module, *reversed(names), *options, "--output", tmp_path
+    )
+    assert drawn.returncode == 0, drawn.stderr
+    assert {path.stem for path in tmp_path.iterdir()} == set(names)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (folder / "figures" / path.name).read_bytes(), path.name
+
+
 def test_models_are_complete(smoke):
     from attention_theory import files
 
