@@ -5,6 +5,7 @@ signal set; the order of the sets does not matter. `Enumeration` lists every suc
 probability; `MonteCarlo` draws some once and for all (common random numbers).
 """
 
+from decimal import Decimal
 from math import comb
 from typing import NamedTuple
 
@@ -17,7 +18,8 @@ from attention_theory.spatial.reduced import Gradient, Types
 from attention_theory.spatial.settings import Architecture
 
 MOST_STATES = 1_000_000
-ROUNDING = 1e-14  # relative to the sum of absolute terms: probabilities are exponentials of logs
+LARGEST = 1e150  # of a term: sums of them, and their squares, are finite
+ROUNDING = 50.0  # of a sum of states, in units of the machine's
 TIE = 1e-12  # |F| below this share of its mean absolute terms is a tie
 
 
@@ -30,7 +32,7 @@ class Evaluated(NamedTuple):
 
 
 class Histograms:
-    """Weighted histograms `counts` (n, T), `weights` (n,), sorted by Z so that each Z is a product."""
+    """Weighted histograms `counts` (n, T), `weights` (n,); sorted by Z, for each Z is a product."""
 
     def __init__(
         self, sets: Sets, architecture: Architecture, counts: np.ndarray, weights: np.ndarray
@@ -47,6 +49,8 @@ class Histograms:
         terms = np.stack(
             reduced.terms(self.sets, self.architecture, point, self.types, self.Z), axis=2
         )  # (Z, T, 4)
+        if not np.abs(terms).max() < LARGEST:
+            raise BadInput("alpha, gamma, rho: F overflows; lower |alpha|")
         columns = np.concatenate([terms, np.abs(terms)], axis=2)
         found = np.empty((len(self.counts), 8))
         linear = self.architecture.nu * self.sets.D * self.Z
@@ -57,8 +61,6 @@ class Histograms:
             block[:, 4] += abs(point.alpha * linear[z])
             block[:, 5] += abs(linear[z])
             found[start:stop] = block
-        if not np.isfinite(found).all():
-            raise BadInput("alpha, gamma, rho: F overflows; lower alpha")
         return Evaluated(found[:, 0], found[:, 1:4].T, found[:, 4:].T)
 
     def moments(self, evaluated: Evaluated) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +87,7 @@ class Enumeration(Histograms):
         states = number_of_states(sets)
         if states > MOST_STATES:
             raise BadInput(
-                f"method exact: D = {sets.D}, C = {sets.C} has {float(states):.3g} states to "
+                f"method exact: D = {sets.D}, C = {sets.C} has {Decimal(states):.3g} states to "
                 f"enumerate, more than {MOST_STATES:.0e}; use fourier or monte-carlo"
             )
         types = Types(sets)
@@ -95,7 +97,10 @@ class Enumeration(Histograms):
             k * log_p - log_factorial[k]
             for k, log_p in zip(counts.T, types.log_probability, strict=True)
         )
-        super().__init__(sets, architecture, counts, np.exp(log_weights))
+        weights = np.exp(log_weights)
+        super().__init__(sets, architecture, counts, weights / weights.sum())
+        # Probabilities are exponentials of differences of logs as large as log m!.
+        self.rounding = np.finfo(float).eps * (ROUNDING + log_factorial[-1])
 
     def gradient(self, point: Point) -> Gradient:
         """The population gradient at a point."""
@@ -103,7 +108,7 @@ class Enumeration(Histograms):
         scales = absolute @ self.weights
         return Gradient(
             *reduced.per_entry(self.sets, values @ self.weights),
-            reduced.per_entry(self.sets, ROUNDING * scales),
+            reduced.per_entry(self.sets, self.rounding * scales),
             reduced.per_entry(self.sets, scales),
         )
 

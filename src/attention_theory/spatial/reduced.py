@@ -1,9 +1,9 @@
 """The simplified ViT on the idealised process's three scalars, as a function of set types.
 
-By symmetry (Lemmas 4.1, 4.2) v = alpha w*, and A is beta on the diagonal, gamma within a set and rho
-across sets. The noise is orthogonal to w*, so F sees the pattern z alone, and F is odd in the data:
-y = +1 without loss of generality. A set with a entries +1 and b entries -1 has the *type* (a, b)
-and the sum s = a - b; Z is the sum over all sets. A patch of value z in such a set sees
+By symmetry (Lemmas 4.1, 4.2) v = alpha w*, and A is beta on the diagonal, gamma within a set and
+rho across sets. The noise is orthogonal to w*, so F sees the pattern z alone, and F is odd in the
+data: y = +1 without loss of generality. A set with a entries +1 and b entries -1 has the *type*
+(a, b) and the sum s = a - b; Z is the sum over all sets. A patch of value z in such a set sees
 
     x = D [Lambda z + Gamma (s - z) + Xi (Z - s)],        F = sum over patches of act(alpha x),
 
@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from attention_theory.spatial.population_settings import Point, Sets
 from attention_theory.spatial.settings import Architecture
@@ -107,8 +108,8 @@ def terms(
 
 
 def log_factorials(n: int) -> np.ndarray:
-    """log k! for k = 0 .. n."""
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    """log k! for k = 0 .. n, each to its own rounding."""
+    return gammaln(np.arange(1.0, n + 2))
 
 
 class Gradient(NamedTuple):
@@ -118,7 +119,8 @@ class Gradient(NamedTuple):
     one entry of A within a set or across sets, the reduced derivative divided by the number of such
     entries, D (C - 1) or D (D - C); 0 where there are none (C = 1). `errors` are absolute, in the
     same order: rounding for an enumeration, a bound for a quadrature, a standard error for a
-    sample. `scales` are the sums of absolute terms that errors may be held against.
+    sample. `scales` are the sums of absolute terms that errors may be held against: of the loss
+    and sigmoid(-F) dF, or, for a quadrature, of 1 + |F| and dF.
     """
 
     risk: float
