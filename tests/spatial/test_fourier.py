@@ -15,6 +15,7 @@ from attention_theory.spatial.histograms import (
     Enumeration,
     Histograms,
     MonteCarlo,
+    loss_and_sigmoid,
     number_of_states,
 )
 from attention_theory.spatial.population_settings import Point, Sets
@@ -46,7 +47,7 @@ def problems(draw):
 
 def absolute_terms(enumeration, point):
     """E[1 + |F|] and E|dF|, |.| of every set's term apart; the last two per entry."""
-    absolute = enumeration.evaluate(point).absolute @ enumeration.weights
+    absolute = enumeration.absolute(point) @ enumeration.weights
     return np.array(per_entry(enumeration.sets, absolute + [1, 0, 0, 0]))
 
 
@@ -144,7 +145,7 @@ def test_what_cannot_be_resolved_is_refused_with_the_range():
     # A range that large matters only if it has a probability.
     rare = Sets(D=20, C=5, q=1e-9)
     point = Point(0.35, 0.0, 0.0)
-    largest = np.abs(Enumeration(rare, architecture).evaluate(point).F).max()
+    largest = np.abs(Enumeration(rare, architecture).evaluate(point)[0]).max()
     assert largest > fourier.REACH
     found = Fourier(rare, architecture).gradient(point)
     wanted = Enumeration(rare, architecture).gradient(point)
@@ -225,8 +226,9 @@ def test_a_million_patches_against_conditioning_on_collisions(where):
     missing = 1 - weights.sum()
     assert -1e-12 < missing < 1e-9
     few = Histograms(sets, architecture, counts, weights)
-    # `evaluate` sorts by Z, and the weights with it.
-    values, _ = few.moments(few.evaluate(point))
+    values = few.evaluate(point)
+    values[0], sigmoid = loss_and_sigmoid(values[0])
+    values[1:] *= -sigmoid
     wanted = np.array(per_entry(sets, values @ few.weights))
     found = Fourier(sets, architecture, 1e-12).gradient(point)
     scales = np.array(found.scales)

@@ -125,7 +125,9 @@ def test_histograms_have_multinomial_probabilities(size, q):
     enumeration = Enumeration(sets, ARCHITECTURE)
     assert len(enumeration.weights) == histograms.number_of_states(sets)
     law = stats.multinomial(L - 1, Types(sets).probability)
-    np.testing.assert_allclose(enumeration.weights, law.pmf(enumeration.counts), rtol=1e-9)
+    others = enumeration.counts.T.copy()
+    others[:, -1] -= 1  # the signal set
+    np.testing.assert_allclose(enumeration.weights, law.pmf(others), rtol=1e-9)
     assert enumeration.weights.sum() == pytest.approx(1, abs=1e-14)
 
 
@@ -178,9 +180,11 @@ def test_without_a_diagonal_of_its_own_attention_never_starts(method, logit):
     sets, flat = Sets(D=20, C=5, q=0.4), Architecture(p=3, nu=0.1, beta=logit)
     how = expectation(sets, flat, Method(method, target=1e-13, samples=500), 1)
     for alpha in (0.01, 0.1):
-        found = how.gradient(Point(alpha, logit, logit))
-        assert abs(found.d_gamma) < 1e-13 * found.scales[2]
-        assert abs(found.d_rho) < 1e-13 * found.scales[3]
+        point = Point(alpha, logit, logit)
+        scales = Enumeration(sets, flat).gradient(point).scales
+        found = how.gradient(point)
+        assert abs(found.d_gamma) < 1e-13 * scales[2]
+        assert abs(found.d_rho) < 1e-13 * scales[3]
         assert abs(found.d_alpha) > 0.1
 
 
@@ -219,3 +223,10 @@ def test_a_samples_error_is_the_exact_one_within_its_standard_error():
     error = Enumeration(SETS, ARCHITECTURE).error(POINT)
     assert 0.01 < error < 0.4
     assert abs(sampled.error(POINT) - error) < 4 * np.sqrt(error / 100_000)
+
+
+def test_loss_and_sigmoid_keep_their_digits_everywhere():
+    F = np.array([-800.0, -40.0, -1.0, 0.0, 1.0, 40.0, 700.0])
+    loss, sigmoid = histograms.loss_and_sigmoid(F)
+    np.testing.assert_allclose(loss, np.logaddexp(0, -F), rtol=1e-15)
+    np.testing.assert_allclose(sigmoid, np.exp(-np.logaddexp(0, F)), rtol=1e-13)
