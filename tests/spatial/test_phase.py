@@ -11,7 +11,7 @@ import pytest
 from attention_theory import config as configuration
 from attention_theory import tables
 from attention_theory.errors import BadInput
-from attention_theory.spatial import methods, phase_settings, population_columns, sections
+from attention_theory.spatial import phase_settings, population_columns, sections
 from attention_theory.spatial.histograms import MonteCarlo
 from attention_theory.spatial.population_settings import Sets
 from attention_theory.spatial.settings import Architecture
@@ -63,11 +63,12 @@ def test_each_method_reaches_as_far_as_it_says_and_they_agree(tmp_path):
 
 def test_patterns_are_those_of_the_histograms():
     sample = MonteCarlo(Sets(12, 3, 0.4), Architecture(3, 0.1, 1.0), 50, np.random.default_rng(0))
-    z = methods.patterns(sample)
+    z = sample.patterns()
     assert z.shape == (50, 12) and (z[:, :3] == 1).all()
     sums = np.sort(z.reshape(50, 4, 3).sum(axis=2)[:, 1:], axis=1)
-    for row, counts in zip(sums, sample.counts, strict=True):
-        expected = np.repeat(sample.types.s, counts.astype(int))
+    drawn = np.repeat(sample.counts.T, np.rint(sample.weights * 50).astype(int), axis=0)
+    for row, counts in zip(sums, drawn, strict=True):
+        expected = np.repeat(sample.types.s, counts.astype(int))[:-1]  # the signal set's is largest
         np.testing.assert_array_equal(row, np.sort(expected))
 
 

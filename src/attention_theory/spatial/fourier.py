@@ -1,22 +1,19 @@
 """Population gradients by Fourier quadrature: exact to a stated target at any D.
 
-With tanh(F/2) = int sin(wF) / sinh(pi w) dw, every expectation that a gradient needs,
-E[sigmoid(-F) dF] = (E[dF] - E[tanh(F/2) dF]) / 2, follows from E[exp(iwF) dF]. Given Z the sets are
-independent but for their sum, so with m = L - 1, j = z - C and h_k the terms of a set of type k,
+With sigmoid(-F) = 1/2 - tanh(F/2) / 2 and tanh(F/2) = int sin(wF) / sinh(pi w) dw, all that a
+gradient needs, E[sigmoid(-F) dF], follows from E[exp(iwF) dF]. Given Z the sets are independent
+but for their sum, so with m = L - 1, j = Z - C and h_k the terms of a set of type k,
 
-    E[exp(iwF) dF; Z = z] = e^{iw h_sig} [x^j] ( dh_sig g^m + m dg g^(m-1) ),
-    g(x) = sum_k P_k x^{s_k} e^{iw h_k},   dg(x) = sum_k P_k x^{s_k} e^{iw h_k} dh_k,
+    E[exp(iwF) dF; Z] = exp(iw h_sig) [x^j] ( dh_sig g^m + m dg g^(m-1) ),
+    g(x) = sum_k P_k x^{s_k} exp(iw h_k),   dg(x) = sum_k P_k x^{s_k} exp(iw h_k) dh_k,
 
-a coefficient read off on the unit circle. The risk follows in the same way from
-log 2 cosh(F/2) = log 2 + 1/2 int (1 - cos wF) / (w sinh pi w) dw. docs/population.md derives it.
-
-What the target decides, each with a bound on what it leaves out:
-- the window of Z: every z whose exact share of the absolute terms matters;
-- the range R(z) of F: P(|F| > R), weighted with |dF|, is below the target by Chernoff's bound;
-- the step in w: 2 pi / step = R + log(8 / target), for the midpoint rule sees tanh as a square wave
-  of that half-period, off by 4 exp(|F| - 2 pi / step);
+a coefficient read off on a circle |x| = exp(tau), with the tau of `tilts`. The risk follows from
+log 2 cosh(F/2) = log 2 + 1/2 int (1 - cos wF) / (w sinh pi w) dw. docs/population.md derives this.
+What the target decides, each with a bound on what it leaves out, by Chernoff's inequality:
+- the window of Z: every Z whose share of the absolute terms matters;
+- the step in w: the midpoint rule sees tanh as a square wave of half-period 2 pi / step;
 - the end of w: the integrand decays like exp(-pi w);
-- the number of points on the circle: sums of sets that it would fold in lie outside the window.
+- the number of points on the circle: the rule there sees j modulo that number.
 """
 
 from typing import NamedTuple
@@ -24,48 +21,38 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_theory.errors import BadInput
-from attention_theory.spatial import reduced
+from attention_theory.spatial import reduced, tilts
 from attention_theory.spatial.population_settings import Point, Sets
-from attention_theory.spatial.reduced import Gradient, Terms, Types
+from attention_theory.spatial.reduced import Gradient, Types
 from attention_theory.spatial.settings import Architecture
+from attention_theory.spatial.tilts import Window
 
 REACH = 5000.0  # largest range of F that is integrated
-MARGIN = 0.1  # share of the target that each approximation may use
-SMALL_POWER = 64  # up to here powers are multiplied out, which is exact where g is near zero
-LOG_RANGES = np.log(2.0) * np.arange(0, 13, 0.5)  # of ranges that Chernoff's exponents are made for
+MARGIN = 0.1  # share of the target that all that is left out may have
+EPSILON = np.finfo(float).eps
+ROUNDING = 10.0  # roundings that add up in an integral
+UNLIKELY = 92.0  # exp(-92) = 1e-40
+BLOCK = 1 << 14  # values of g that are worked on at a time: they fit a processor's cache
 
 
-class Law(NamedTuple):
-    """The law of the sum of m - 1 sets on -reach .. reach, and the circle's size (odd)."""
+class Nodes(NamedTuple):
+    """The midpoint rule: each node's row in the window (n,), w (n,) and step / sinh(pi w) (n,)."""
 
-    probability: np.ndarray
-    reach: int
-    points: int
-
-
-class Sum(NamedTuple):
-    """E[F] and E[dF] by z, with their absolute terms, both (4, z), and P(Z = z)."""
-
-    values: np.ndarray
-    absolute: np.ndarray
-    probability: np.ndarray
+    row: np.ndarray
+    w: np.ndarray
+    kernel: np.ndarray
 
 
 class Fourier:
-    """Population gradients at an error `target` relative to the sum of absolute terms."""
+    """Population gradients at an error `target` relative to the sum of absolute terms.
+
+    These are E|dF|, and E[1 + |F|] for the risk: what the integrals' terms add up to.
+    """
 
     def __init__(self, sets: Sets, architecture: Architecture, target: float = 1e-10) -> None:
         self.sets, self.architecture, self.types = sets, architecture, Types(sets)
-        self.tolerance = target * MARGIN
-        self.law = _law(sets, self.types, self.tolerance)
-        self.j = np.arange(-self.law.reach, self.law.reach + 1)
-        self.Z = self.j + sets.C
-        angle = 2 * np.pi * np.arange(self.law.points) / self.law.points
-        turns = np.arange(-sets.C, sets.C + 1)[:, None] * angle
-        self.angle = angle
-        self.powers = np.exp(1j * turns)  # x^s on the circle, (2 C + 1, points)
-        self.powers_minus_one = _minus_one(turns)
-        self.by_sum = np.eye(2 * sets.C + 1)[self.types.s + sets.C]  # gathers types by s
+        self.target, self.tolerance = target, target * MARGIN
+        self.reach = _reach(sets)
         self.evaluations = 0  # of g, in all gradients so far: what a gradient costs
 
     def gradient(self, point: Point) -> Gradient:
@@ -73,162 +60,152 @@ class Fourier:
 
         Raises BadInput, naming the range of F, where that is beyond `REACH`.
         """
-        terms = reduced.terms(self.sets, self.architecture, point, self.types, self.Z)
-        linear = self.architecture.nu * self.sets.D * self.Z
-        linear = np.stack([point.alpha * linear, linear, 0 * linear, 0 * linear])
-        if not all(np.isfinite(array).all() for array in terms):
-            raise BadInput(f"method fourier: the range of F is infinite, beyond {REACH:.0f}")
-        at_zero = self._at_zero(terms, linear)
-        scales = at_zero.absolute.sum(axis=1)
-        scales[0] += np.log(2)
-        shares = _ratio(at_zero.absolute, scales[:, None]).max(axis=0)
-        kept = shares > self.tolerance / len(self.Z)
-        ranges = self._ranges(terms, linear, scales)
-        reach = float(ranges[kept].max())
-        if not reach <= REACH:
+        window, log_allowed = self._window(point)
+        kept = window.log_share > log_allowed + np.log(8)
+        dropped = np.exp(window.log_share[~kept]).sum()
+        window = window.some(kept)
+        periods = _periods(window, log_allowed)
+        if not periods.max() <= REACH:
             raise BadInput(
-                f"method fourier: F ranges over +-{reach:.3g} at target "
-                f"{self.tolerance / MARGIN:.0e}, beyond +-{REACH:.0f}; lower |alpha|, or use "
-                "monte-carlo"
+                f"method fourier: F ranges over +-{periods.max():.3g} at target "
+                f"{self.target:.0e}, beyond +-{REACH:.0f}; lower |alpha|, or use monte-carlo"
             )
-        tanh = np.zeros(3)
-        log_cosh = 0.0
-        for z in np.flatnonzero(kept):
-            of_z = Terms(*(array[z] for array in terms))
-            integral = self._integrate(of_z, linear[:, z], ranges[z], self.j[z])
-            tanh += integral[1:]
-            log_cosh += integral[0]
-        mean = at_zero.values.sum(axis=1)
-        values = np.concatenate([[np.log(2) + log_cosh - mean[0] / 2], (tanh - mean[1:]) / 2])
-        left_out = self.tolerance * 3 + shares[~kept].sum()
-        rounding = np.finfo(float).eps * (30 + reach + self.sets.others * self.sets.C * self.sets.q)
+        nodes = _nodes(window, periods, log_allowed)
+        values, scales = self._integrate(window, nodes, _points(window, periods, log_allowed))
+        errors = (self.tolerance + dropped) * window.scales + _rounding(window, nodes, periods)
         return Gradient(
             *reduced.per_entry(self.sets, values),
-            reduced.per_entry(self.sets, (left_out + rounding) * scales),
+            reduced.per_entry(self.sets, errors),
             reduced.per_entry(self.sets, scales),
         )
 
-    def _at_zero(self, terms: Terms, linear: np.ndarray) -> Sum:
-        """E[F; Z = z] and E[dF; Z = z] with their absolute terms: no integral is needed."""
-        types, m = self.types, self.sets.others
-        places = self.j[:, None] - types.s + self.law.reach
-        inside = (places >= 0) & (places < len(self.law.probability))
-        others = np.where(inside, self.law.probability[np.where(inside, places, 0)], 0)
-        joint = types.probability * others  # one set of type k, the other m - 1 making up the rest
-        probability = joint.sum(axis=1)
-        stacked = np.stack(terms)
-        own = linear + stacked[:, :, -1]
-        absolute = np.abs(linear) + np.abs(stacked[:, :, -1])
-        return Sum(
-            probability * own + m * (joint * stacked).sum(axis=2),
-            probability * absolute + m * (joint * np.abs(stacked)).sum(axis=2),
-            probability,
-        )
+    def _window(self, point: Point) -> tuple[Window, float]:
+        """A window of Z wide enough that its ends do not matter; the log of the share of an error.
 
-    def _ranges(self, terms: Terms, linear: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """R(z) with E[weight; |F| > R, Z = z] below the tolerance, (z,), by Chernoff's bound.
-
-        The weight of an outcome is the sum over its sets of their largest term relative to the
-        scales. For any lambda and tau,
-        E[weight; F > R, Z = z] <= exp(-lambda R - tau j) E[weight exp(lambda F + tau (Z - C))].
+        Eight errors of that share for every Z are within the tolerance.
         """
-        types, m = self.types, self.sets.others
-        stacked = np.stack(terms)
-        weight = _ratio(np.abs(stacked), scales[:, None, None]).max(axis=0)
-        own = _ratio(np.abs(linear) + np.abs(stacked[:, :, -1]), scales[:, None]).max(axis=0)
-        log_tolerance = np.log(self.tolerance / len(self.Z))
-        variance = self.sets.q * self.sets.C
-        tau = np.clip(self.j / (m * variance), -3, 3)
-        base = types.log_probability + tau[:, None] * types.s
-        lowest = np.full(len(self.Z), np.inf)
-        highest = lowest.copy()
-        with np.errstate(divide="ignore"):
-            log_weight, log_own = np.log(weight), np.log(own)
-        for exponent in -log_tolerance / np.exp(LOG_RANGES):
-            for sign, best in ((1, highest), (-1, lowest)):
-                tilted = base + sign * exponent * terms.F
-                log_g, log_dg = _log_sum(tilted), _log_sum(tilted + log_weight)
-                signal = sign * exponent * (linear[0] + terms.F[:, -1])
-                bound = np.logaddexp(log_own + m * log_g, np.log(m) + log_dg + (m - 1) * log_g)
-                bound += signal - tau * self.j
-                np.minimum(best, (bound - log_tolerance) / exponent, out=best)
-        certain = np.abs(linear[0]) + np.abs(terms.F[:, -1]) + m * np.abs(terms.F).max(axis=1)
-        return np.minimum(certain, np.maximum(0, np.maximum(lowest, highest)))
+        reach, most = self.reach, self.sets.others * self.sets.C
+        while True:
+            j = np.arange(-reach, reach + 1)
+            window = tilts.look(self.sets, self.architecture, self.types, point, j)
+            if window is None:
+                raise BadInput(f"method fourier: the range of F is infinite, beyond {REACH:.0f}")
+            log_allowed = np.log(self.tolerance / (8 * len(j)))
+            if reach == most or window.log_share[[0, -1]].max() < log_allowed:
+                return window, log_allowed
+            reach = min(2 * reach, most)
 
-    def _integrate(self, terms: Terms, linear: np.ndarray, reach: float, j: int) -> np.ndarray:
-        """E[log cosh(F/2); Z = z] and E[tanh(F/2) dF; Z = z] in alpha, gamma, rho, (4,)."""
-        types, m = self.types, self.sets.others
-        step = 2 * np.pi / (reach + np.log(8 / self.tolerance))
-        nodes = int(np.ceil(np.log(4 / self.tolerance) / np.pi / step))
-        w = step * (np.arange(nodes) + 0.5)
-        rotation = _minus_one(w[:, None] * terms.F)
-        weights = types.probability * (1 + rotation)
+    def _integrate(
+        self, window: Window, nodes: Nodes, points: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(risk, alpha, gamma, rho) and the sums of their absolute terms."""
+        mass, law, m = np.exp(window.tilts.log_mass)[:, None], window.tilts.law, window.m
+        circle = Circle(self.sets.C, self.types, points, window.j)
+        joint = mass * circle.joint(law, 0 * law, m, np.arange(len(law))).real
+        probability = joint.sum(axis=1)
+        mean = probability @ window.own + m * np.einsum("zt,ztc->c", joint, window.sets)
+        scales = probability @ window.absolute
+        scales += m * np.einsum("zt,ztc->c", joint, np.abs(window.sets))
+        tanh, log_cosh = np.zeros(4), np.log(2) * probability.sum()
+        for block in np.array_split(np.arange(len(nodes.w)), -(-len(nodes.w) * points // BLOCK)):
+            row, w, kernel = (each[block] for each in nodes)
+            sets, own = window.sets[row], window.own[row]
+            joint = circle.joint(law[row], w[:, None] * sets[:, :, 0], m, row)
+            joint *= mass[row] * np.exp(1j * w * own[:, 0])[:, None]
+            one = joint.sum(axis=1)
+            derivatives = one[:, None] * own + m * np.einsum("nt,ntc->nc", joint, sets)
+            tanh += 2 * kernel @ derivatives.imag
+            log_cosh += kernel / w @ (probability[row] - one.real)
+        self.evaluations += len(nodes.w) * points
+        values = (tanh - mean) / 2
+        values[0] = log_cosh - mean[0] / 2
+        return values, scales
+
+
+class Circle:
+    """Points on |x| = 1 on which the coefficients x^j of powers are read off, for some j (Z,)."""
+
+    def __init__(self, C: int, types: Types, points: int, j: np.ndarray) -> None:
+        angle = 2 * np.pi * np.arange(points) / points
+        turns = np.arange(-C, C + 1)[:, None] * angle
+        self.powers = np.exp(1j * turns)  # x^s, (2 C + 1, points)
+        self.powers_minus_one = _minus_one(turns)
+        self.read_off = np.exp(-1j * j[:, None] * angle) / points
+        self.C, self.j, self.place = C, j, types.s + C
+        self.by_sum = np.eye(2 * C + 1)[self.place]  # gathers types by s
+
+    def joint(self, law: np.ndarray, phase: np.ndarray, m: int, row: np.ndarray) -> np.ndarray:
+        """E[exp(i phases of m sets); a given one has type k, all sum to j], (n, T).
+
+        By nodes (n,), each with a law (n, T), phases (n, T) and the `row` of its j.
+        """
+        rotation = _minus_one(phase)
+        weights = law * (1 + rotation)
+        if m == 1:  # there are no other sets to sum over
+            return weights * (self.place - self.C == self.j[row][:, None])
         minus_one = (weights @ self.by_sum) @ self.powers_minus_one
-        minus_one += (rotation @ types.probability)[:, None]
-        # [x^(j - s)] g^(m-1) for every s, as a mean over the circle.
-        read_off = (self.powers * (np.exp(-1j * j * self.angle) / len(self.angle))).T
-        others = _power(minus_one, m - 1) @ read_off
-        joint = weights * others[:, types.s + self.sets.C]
-        stacked = np.stack(terms)
-        total = joint.sum(axis=1)
-        own = linear + stacked[:, -1]
-        signal = np.exp(1j * w * own[0])
-        derivatives = signal * (own[1:, None] * total + m * stacked[1:] @ joint.T)
-        kernel = 2 * step / np.sinh(np.pi * w)
-        self.evaluations += minus_one.size
-        probability = float(self._probability(j))
-        cosine = probability - (signal * total).real
-        return np.concatenate([[(cosine / w) @ kernel / 2], derivatives.imag @ kernel])
-
-    def _probability(self, j: int) -> float:
-        """P(Z = C + j)."""
-        places = j - self.types.s + self.law.reach
-        inside = (places >= 0) & (places < len(self.law.probability))
-        return self.types.probability[inside] @ self.law.probability[places[inside]]
+        minus_one += (law * rotation).sum(axis=1)[:, None]
+        power = _power(minus_one, m - 1)
+        power *= self.read_off[row]
+        others = power @ self.powers.T  # by s: [x^(j - s)] of the power
+        return weights * others[:, self.place]
 
 
-def _law(sets: Sets, types: Types, tolerance: float) -> Law:
-    """The law of the sum of m - 1 sets, where its tail matters."""
-    m, C = sets.others, sets.C
-    # Chernoff: P(|S| > r) <= 2 min over tau of exp(m K(tau) - tau r), K the log moment function.
-    tau = np.geomspace(1e-6, 50, 400)
-    K = _log_sum(types.log_probability + tau[:, None] * types.s)
-    # What lies outside weighs like a power of Z: a thousandth leaves room for that.
-    reach = int(np.ceil(((m * K - np.log(tolerance / 1000)) / tau).min()))
-    reach = min(m * C, reach)
-    points = 2 * reach + 2 * C + 1
-    angle = 2 * np.pi * np.arange(points) / points
-    g_minus_one = types.probability @ _minus_one(types.s[:, None] * angle)
-    coefficients = np.fft.ifft(np.conj(_power(g_minus_one, m - 1))).real
-    sums = np.arange(-reach, reach + 1)
-    return Law(np.maximum(coefficients[sums % points], 0), reach, points)
+def _nodes(window: Window, periods: np.ndarray, log_allowed: float) -> Nodes:
+    """The midpoint rule of every Z."""
+    step = 2 * np.pi / periods
+    counts = np.ceil((window.log_share - log_allowed) / np.pi / step).astype(int)
+    row = np.repeat(np.arange(len(counts)), counts)
+    w = step[row] * (np.arange(len(row)) - (np.cumsum(counts) - counts)[row] + 0.5)
+    return Nodes(row, w, step[row] / np.sinh(np.pi * w))
+
+
+def _rounding(window: Window, nodes: Nodes, periods: np.ndarray) -> np.ndarray:
+    """The rounding of (risk, alpha, gamma, rho)."""
+    absolute = (1 + np.bincount(nodes.row, nodes.kernel))[:, None] * window.mean
+    absolute[:, 0] = window.mean[:, 0] + np.bincount(nodes.row, nodes.kernel / nodes.w)
+    units = EPSILON * (ROUNDING + periods / 4 + window.tilts.digits)
+    return (window.tilts.likely * units) @ absolute
+
+
+def _periods(window: Window, log_allowed: float) -> np.ndarray:
+    """2 pi / step for every Z (Z,): P such that the rule's error is within the allowed share.
+
+    It is W exp(|F| - P) if |F| < P and about W beyond, so at most W exp(x (|F| - P)) for x <= 1.
+    """
+    exponents = 0.5 ** np.arange(10)[:, None]
+    return np.maximum(*(window.edge(log_allowed, exponents, a=sign) for sign in (1, -1)))
+
+
+def _points(window: Window, periods: np.ndarray, log_allowed: float) -> int:
+    """Points on the circle, so that sums of the sets that it folds onto j are within the share."""
+    exponents = 0.5 ** np.arange(6)[:, None] * 32 / np.sqrt(1 + window.tilts.variance)
+    log_allowed = log_allowed - np.log(4 + periods)  # for the sum of the weights
+    edges = (window.edge(log_allowed, exponents, b=sign) for sign in (1, -1))
+    certain = window.m * window.types.s.max() + np.abs(window.j)
+    return 1 + int(np.minimum(np.ceil(np.maximum(*edges)), certain).max())
+
+
+def _reach(sets: Sets) -> int:
+    """A first window of j: P(|j| > reach) < exp(-UNLIKELY) by Chernoff's bound."""
+    tau = np.geomspace(1e-6, tilts.STEEPEST, 100)
+    patches = sets.others * sets.C
+    log_norm = np.log1p(2 * sets.q * np.sinh(tau / 2) ** 2)
+    return min(int(np.ceil(((patches * log_norm + UNLIKELY) / tau).min())), patches)
 
 
 def _power(minus_one: np.ndarray, n: int) -> np.ndarray:
-    """(1 + minus_one)^n for |1 + minus_one| <= 1, without losing n times the rounding of 1."""
-    if n <= SMALL_POWER:
-        return (1 + minus_one) ** n
-    x, y = minus_one.real, minus_one.imag
-    with np.errstate(divide="ignore"):
-        modulus = np.exp(n / 2 * np.log1p(np.maximum(x * (2 + x) + y * y, -1)))
-    phase = n * np.arctan2(y, 1 + x)
-    return modulus * np.exp(1j * phase)
+    """(1 + minus_one)^n by squaring, without losing n times the rounding of 1."""
+    power = np.zeros_like(minus_one)
+    while n:
+        if n & 1:
+            power += minus_one * (1 + power)
+        minus_one = minus_one * (2 + minus_one)
+        n >>= 1
+    return 1 + power
 
 
 def _minus_one(angle: np.ndarray) -> np.ndarray:
     """exp(i angle) - 1 without cancellation."""
     half = np.sin(angle / 2)
     return -2 * half * half + 1j * np.sin(angle)
-
-
-def _log_sum(logs: np.ndarray) -> np.ndarray:
-    """log sum exp over the last axis; -inf where every entry is."""
-    top = logs.max(axis=-1)
-    safe = np.where(np.isfinite(top), top, 0)
-    with np.errstate(divide="ignore", over="ignore"):
-        return safe + np.log(np.exp(logs - safe[..., None]).sum(axis=-1))
-
-
-def _ratio(values: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """values / scales; 0 where both are."""
-    return np.divide(values, scales, out=np.zeros_like(values), where=scales > 0)

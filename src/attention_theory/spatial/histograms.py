@@ -5,8 +5,8 @@ signal set; the order of the sets does not matter. `Enumeration` lists every suc
 probability; `MonteCarlo` draws some once and for all (common random numbers).
 """
 
+from decimal import Decimal
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,20 +17,17 @@ from attention_theory.spatial.reduced import Gradient, Types
 from attention_theory.spatial.settings import Architecture
 
 MOST_STATES = 1_000_000
-ROUNDING = 1e-14  # relative to the sum of absolute terms: probabilities are exponentials of logs
+LARGEST = 1e150  # of a term: sums of them, and their squares, are finite
+ROUNDING = 50.0  # of a sum of states, in units of the machine's
 TIE = 1e-12  # |F| below this share of its mean absolute terms is a tie
 
 
-class Evaluated(NamedTuple):
-    """F (n,), its derivatives (3, n) and the sums of their absolute terms (4, n)."""
-
-    F: np.ndarray
-    derivatives: np.ndarray
-    absolute: np.ndarray
-
-
 class Histograms:
-    """Histograms `counts` (n, T) with `weights` (n,), sorted by Z: each Z is a matrix product."""
+    """Histograms (n, T) with weights (n,); sorted by Z, for each Z is one product.
+
+    In that order are `counts` (T, n), the signal set among the sets of its type, `weights` (n,)
+    and `linear` (n,), the derivative in alpha of F's linear part.
+    """
 
     def __init__(
         self, sets: Sets, architecture: Architecture, counts: np.ndarray, weights: np.ndarray
@@ -38,43 +35,53 @@ class Histograms:
         self.sets, self.architecture, self.types = sets, architecture, Types(sets)
         Z = sets.C + counts @ self.types.s.astype(counts.dtype)
         order = np.argsort(Z, kind="stable")
-        self.counts, self.weights = counts[order].astype(float), weights[order]
+        self.counts = np.ascontiguousarray(counts[order].T, dtype=float)
+        self.counts[-1] += 1
+        self.weights = weights[order]
+        self.linear = architecture.nu * sets.D * Z[order]
         self.Z, starts = np.unique(Z[order], return_index=True)
         self.bounds = [*starts.tolist(), len(order)]
 
-    def evaluate(self, point: Point) -> Evaluated:
-        """F and its derivatives for every histogram. Raises BadInput where they overflow."""
-        terms = np.stack(
-            reduced.terms(self.sets, self.architecture, point, self.types, self.Z), axis=2
-        )  # (Z, T, 4)
-        columns = np.concatenate([terms, np.abs(terms)], axis=2)
-        found = np.empty((len(self.counts), 8))
-        linear = self.architecture.nu * self.sets.D * self.Z
-        for z, (start, stop) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
-            block = self.counts[start:stop] @ columns[z] + columns[z, -1]
-            block[:, 0] += point.alpha * linear[z]
-            block[:, 1] += linear[z]
-            block[:, 4] += abs(point.alpha * linear[z])
-            block[:, 5] += abs(linear[z])
-            found[start:stop] = block
-        if not np.isfinite(found).all():
-            raise BadInput("alpha, gamma, rho: F overflows; lower alpha")
-        return Evaluated(found[:, 0], found[:, 1:4].T, found[:, 4:].T)
+    def evaluate(self, point: Point) -> np.ndarray:
+        """F, and its derivatives in alpha, gamma, rho, (4, n). Raises BadInput on overflow."""
+        found = self._sum(self._terms(point))
+        found[0] += point.alpha * self.linear
+        found[1] += self.linear
+        return found
 
-    def moments(self, evaluated: Evaluated) -> tuple[np.ndarray, np.ndarray]:
-        """Each histogram's loss and minus sigmoid(-F) dF (4, n), and their absolute terms."""
-        F = evaluated.F
-        loss = np.logaddexp(0, -F)
-        sigmoid = np.exp(-np.logaddexp(0, F))
-        values = np.concatenate([loss[None], -sigmoid * evaluated.derivatives])
-        absolute = np.concatenate([loss[None], sigmoid * evaluated.absolute[1:]])
-        return values, absolute
+    def absolute(self, point: Point) -> np.ndarray:
+        """The sums of the absolute terms of F and its derivatives, every set a term, (4, n)."""
+        found = self._sum(np.abs(self._terms(point)))
+        found[0] += np.abs(point.alpha * self.linear)
+        found[1] += np.abs(self.linear)
+        return found
 
     def error(self, point: Point) -> float:
         """The probability that sign F is not y, a tie counting half."""
-        evaluated = self.evaluate(point)
-        tie = np.abs(evaluated.F) <= TIE * (self.weights @ evaluated.absolute[0])
-        return float(self.weights @ np.where(tie, 0.5, evaluated.F < 0))
+        F = self.evaluate(point)[0]
+        tie = np.abs(F) <= TIE * (self.weights @ self.absolute(point)[0])
+        return float(self.weights @ np.where(tie, 0.5, F < 0))
+
+    def _terms(self, point: Point) -> np.ndarray:
+        """What a set adds to F and to its derivatives, (Z, 4, T)."""
+        terms = reduced.terms(self.sets, self.architecture, point, self.types, self.Z)
+        stacked = np.stack(terms, axis=1)
+        if not np.abs(stacked).max() < LARGEST:
+            raise BadInput("alpha, gamma, rho: F overflows; lower |alpha|")
+        return stacked
+
+    def _sum(self, terms: np.ndarray) -> np.ndarray:
+        """The sums of terms (Z, 4, T) over the sets of every histogram, (4, n)."""
+        found = np.empty((4, len(self.weights)))
+        for of_Z, start, stop in zip(terms, self.bounds, self.bounds[1:], strict=False):
+            np.matmul(of_Z, self.counts[:, start:stop], out=found[:, start:stop])
+        return found
+
+
+def loss_and_sigmoid(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log(1 + exp(-F)) and sigmoid(-F), without overflow, from one exponential."""
+    small = np.exp(-np.abs(F))
+    return np.maximum(-F, 0) + np.log1p(small), np.where(F < 0, 1, small) / (1 + small)
 
 
 class Enumeration(Histograms):
@@ -90,37 +97,64 @@ class Enumeration(Histograms):
             k * log_p - log_factorial[k]
             for k, log_p in zip(counts.T, types.log_probability, strict=True)
         )
-        super().__init__(sets, architecture, counts, np.exp(log_weights))
+        weights = np.exp(log_weights)
+        super().__init__(sets, architecture, counts, weights / weights.sum())
+        # Probabilities are exponentials of differences of logs as large as log m!.
+        self.rounding = np.finfo(float).eps * (ROUNDING + log_factorial[-1])
 
     def gradient(self, point: Point) -> Gradient:
         """The population gradient at a point."""
-        values, absolute = self.moments(self.evaluate(point))
-        scales = absolute @ self.weights
+        F, *derivatives = self.evaluate(point)
+        loss, sigmoid = loss_and_sigmoid(F)
+        risk, weights = loss @ self.weights, sigmoid * self.weights
+        scales = np.append(risk, self.absolute(point)[1:] @ weights)
         return Gradient(
-            *reduced.per_entry(self.sets, values @ self.weights),
-            reduced.per_entry(self.sets, ROUNDING * scales),
+            *reduced.per_entry(self.sets, np.append(risk, -np.stack(derivatives) @ weights)),
+            reduced.per_entry(self.sets, self.rounding * scales),
             reduced.per_entry(self.sets, scales),
         )
 
 
 class MonteCarlo(Histograms):
-    """A common sample of histograms: the same for every point of a trajectory."""
+    """A common sample of histograms: the same for every point of a trajectory.
+
+    Histograms that were drawn twice are kept once.
+    """
 
     def __init__(
         self, sets: Sets, architecture: Architecture, samples: int, rng: np.random.Generator
     ) -> None:
         probability = Types(sets).probability
-        counts = rng.multinomial(sets.others, probability / probability.sum(), size=samples)
-        super().__init__(sets, architecture, counts, np.full(samples, 1 / samples))
+        drawn = rng.multinomial(sets.others, probability / probability.sum(), size=samples)
+        counts, times = np.unique(drawn, axis=0, return_counts=True)
+        super().__init__(sets, architecture, counts, times / samples)
+        self.samples = samples
+
+    def patterns(self) -> np.ndarray:
+        """The patterns z (samples, D) that were drawn: the signal set first, the others by type."""
+        C, types = self.sets.C, self.types
+        places = np.arange(C)
+        of_type = (places < types.a[:, None]).astype(np.float32)
+        of_type -= (places >= C - types.b[:, None]).astype(np.float32)
+        times = np.rint(self.weights * self.samples).astype(int)
+        counts = np.repeat(self.counts.T.astype(int), times, axis=0)
+        counts[:, -1] -= 1  # the signal set comes first
+        n = len(counts)
+        kinds = np.repeat(np.tile(np.arange(len(types.a)), n), counts.ravel())
+        signal = np.ones((n, C), np.float32)
+        return np.concatenate([signal, of_type[kinds].reshape(n, -1)], axis=1)
 
     def gradient(self, point: Point) -> Gradient:
         """The sample's mean gradient at a point, with standard errors."""
-        values, absolute = self.moments(self.evaluate(point))
-        standard = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+        values = self.evaluate(point)
+        values[0], sigmoid = loss_and_sigmoid(values[0])
+        values[1:] *= -sigmoid
+        mean = values @ self.weights
+        variance = np.square(values - mean[:, None]) @ self.weights
         return Gradient(
-            *reduced.per_entry(self.sets, values.mean(axis=1)),
-            reduced.per_entry(self.sets, standard),
-            reduced.per_entry(self.sets, absolute.mean(axis=1)),
+            *reduced.per_entry(self.sets, mean),
+            reduced.per_entry(self.sets, np.sqrt(variance / (self.samples - 1))),
+            reduced.per_entry(self.sets, np.abs(values) @ self.weights),
         )
 
 
@@ -130,7 +164,7 @@ def check_states(sets: Sets) -> None:
     if states > MOST_STATES:
         raise BadInput(
             f"method: exact is beyond its reach at D = {sets.D}, C = {sets.C}, with "
-            f"{float(states):.3g} states, above {MOST_STATES:.0e}; use fourier or monte-carlo"
+            f"{Decimal(states):.3g} states, above {MOST_STATES:.0e}; use fourier or monte-carlo"
         )
 
 

@@ -28,7 +28,7 @@ from attention_theory.spatial.reduced import Gradient, per_entry
 from attention_theory.spatial.settings import Architecture
 from attention_theory.streams import stream
 
-TERMS = 8  # numbers a type that a histogram sums: F, three derivatives, and their absolute values
+TERMS = 4  # numbers a type that a histogram sums: F and three derivatives
 COMPLEX = 4  # real operations a complex one, about
 
 
@@ -88,18 +88,18 @@ def _by_method(
 
 
 def _histogram_work(histograms: Histograms) -> float:
-    n, types = histograms.counts.shape
+    types, n = histograms.counts.shape
     return 2.0 * n * types * TERMS
 
 
-def full(sample: Histograms, point: Point) -> Gradient:
+def full(sample: MonteCarlo, point: Point) -> Gradient:
     """The full D x D model's gradient on the patterns of a sample, averaged over A's entries."""
     import torch
 
     from attention_theory.spatial import model
 
     sets, architecture = sample.sets, sample.architecture
-    z = torch.from_numpy(patterns(sample))
+    z = torch.from_numpy(sample.patterns()).double()
     partition = torch.arange(sets.D) // sets.C
     same = partition[:, None] == partition
     A = point.rho + (point.gamma - point.rho) * same.double()
@@ -111,19 +111,6 @@ def full(sample: Histograms, point: Point) -> Gradient:
     values = np.array([float(value) for value in summed])
     missing = (float("nan"),) * 4
     return Gradient(*per_entry(sets, values), missing, missing)
-
-
-def patterns(sample: Histograms) -> np.ndarray:
-    """The patterns z (n, D), signal set first, that histograms of set types stand for."""
-    sets, types = sample.sets, sample.types
-    rows = [
-        [1] * a + [-1] * b + [0] * (sets.C - a - b) for a, b in zip(types.a, types.b, strict=True)
-    ]
-    of_type = np.array(rows, dtype=float)
-    counts = sample.counts.astype(int)
-    type_of_set = np.repeat(np.tile(np.arange(len(rows)), len(counts)), counts.ravel())
-    others = of_type[type_of_set].reshape(len(counts), -1)
-    return np.concatenate([np.ones((len(counts), sets.C)), others], axis=1)
 
 
 def _largest(errors: np.ndarray, scales: tuple[float, ...]) -> float:

@@ -88,6 +88,7 @@ class Path:
             require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
 
 
+KINDS = {int: (int, "a whole number"), float: ((int, float), "a number"), str: (str, "a word")}
 GROUPS = (Sets, Architecture, Method, Path)
 
 
@@ -102,9 +103,12 @@ class Trajectory(NamedTuple):
 
 def trajectory(settings: Mapping) -> Trajectory:
     """The trajectory of a flat mapping of settings. Raises BadInput for what is not allowed."""
-    known = {field.name for group in GROUPS for field in fields(group)}
-    for name in settings:
-        require(name in known, name, settings[name], "not be set: there is no such setting")
+    known = {field.name: field.type for group in GROUPS for field in fields(group)}
+    for name, value in settings.items():
+        require(name in known, name, value, "not be set: there is no such setting")
+        kind, in_words = KINDS[known[name]]
+        allowed = isinstance(value, kind) and not isinstance(value, bool)
+        require(allowed, name, value, f"be {in_words}")
     missing = sorted(known - settings.keys())
     require(not missing, "settings", ", ".join(settings), f"hold {', '.join(missing)} too")
     groups = [group(**{f.name: settings[f.name] for f in fields(group)}) for group in GROUPS]

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from attention_theory.spatial.population_settings import Point, Sets
 from attention_theory.spatial.settings import Architecture
@@ -24,7 +25,9 @@ from attention_theory.spatial.settings import Architecture
 class Types:
     """The types (a, b) of a set of size C and their law; the last one is the signal set's, (C, 0).
 
-    Arrays of shape (T,), T = (C + 1)(C + 2) / 2: `a`, `b`, `s` = a - b, `log_probability`.
+    Arrays of shape (T,), T = (C + 1)(C + 2) / 2: `a`, `b`, `s` = a - b, `log_probability`. By the
+    value of a patch, 1, -1 and 0: `z` (3, 1, 1), its `patches` in a set (3, 1, T), and the sum
+    `near` over the rest of its set (3, 1, T).
     """
 
     def __init__(self, sets: Sets) -> None:
@@ -34,6 +37,9 @@ class Types:
         self.a, self.b = a[fits], b[fits]
         self.s = self.a - self.b
         zeros = C - self.a - self.b
+        self.z = np.array([1, -1, 0])[:, None, None]
+        self.patches = np.stack([self.a, self.b, zeros])[:, None]
+        self.near = self.s - self.z
         log_factorial = log_factorials(C)
         self.log_probability = (
             log_factorial[C]
@@ -87,28 +93,23 @@ def terms(
     """
     D, C, p, alpha = sets.D, sets.C, architecture.p, point.alpha
     Lambda, Gamma, Xi = softmax(sets, architecture, point)
-    total = np.zeros((4, len(Z), len(types.s)))
-    s, far = types.s, np.asarray(Z)[:, None] - types.s  # far: the sum over the other sets
-    for z, count in ((1, types.a), (-1, types.b), (0, C - types.a - types.b)):
-        near = s - z  # the sum over the rest of the patch's own set
-        x = D * (Lambda * z + Gamma * near + Xi * far)
-        # 1 - (C - 1) Gamma and 1 - (D - C) Xi written as what they are: sums of weights.
-        x_gamma = D * Gamma * (near * (Lambda + (D - C) * Xi) - (C - 1) * (Lambda * z + Xi * far))
-        x_rho = D * Xi * (far * (Lambda + (C - 1) * Gamma) - (D - C) * (Lambda * z + Gamma * near))
-        with np.errstate(over="ignore", invalid="ignore"):
-            slope = count * p * (alpha * x) ** (p - 1)
-            total += (
-                count * (alpha * x) ** p,
-                slope * x,
-                slope * alpha * x_gamma,
-                slope * alpha * x_rho,
-            )
-    return Terms(*total)
+    z, count, near = types.z, types.patches, types.near
+    far = Xi * (np.asarray(Z)[:, None] - types.s)  # of the other sets' sum
+    inside = Lambda * z + Gamma * near
+    x = D * (inside + far)
+    # 1 - (C - 1) Gamma and 1 - (D - C) Xi written as what they are: sums of weights.
+    x_gamma = D * Gamma * (near * (Lambda + (D - C) * Xi) - (C - 1) * (Lambda * z + far))
+    x_rho = D * ((Lambda + (C - 1) * Gamma) * far - (D - C) * Xi * inside)
+    with np.errstate(over="ignore", invalid="ignore"):
+        power = count * (alpha * x) ** (p - 1)
+        slope = p * alpha * power
+        found = power * (alpha * x), power * (p * x), slope * x_gamma, slope * x_rho
+        return Terms(*(each.sum(axis=0) for each in found))
 
 
 def log_factorials(n: int) -> np.ndarray:
-    """log k! for k = 0 .. n."""
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    """log k! for k = 0 .. n, each to its own rounding."""
+    return gammaln(np.arange(1.0, n + 2))
 
 
 class Gradient(NamedTuple):
@@ -118,7 +119,8 @@ class Gradient(NamedTuple):
     one entry of A within a set or across sets, the reduced derivative divided by the number of such
     entries, D (C - 1) or D (D - C); 0 where there are none (C = 1). `errors` are absolute, in the
     same order: rounding for an enumeration, a bound for a quadrature, a standard error for a
-    sample. `scales` are the sums of absolute terms that errors may be held against.
+    sample. `scales` are the sums of absolute terms that errors may be held against: of the loss and
+    of sigmoid(-F) dF, by set (enumeration) or pattern (sample); of 1 + |F| and of dF (quadrature).
     """
 
     risk: float
