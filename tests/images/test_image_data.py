@@ -42,13 +42,13 @@ def test_the_base_seed_decides_the_split(digits):
     assert other["sha256"] == digits["sha256"]
 
 
-@pytest.mark.parametrize("dataset", sections.DATASETS)
+@pytest.mark.parametrize("dataset", sections.EMBEDDED)  # the others: test_sources.py
 def test_what_is_known_of_a_data_set_is_true(dataset):
     known = sections.DATASETS[dataset]
     source = importlib.import_module(f"attention_theory.images.{dataset}").load()
     assert source.images.shape == (known.images, known.channels, known.size, known.size)
     np.testing.assert_array_equal(np.unique(source.labels), np.arange(known.classes))
-    assert source.classes == known.classes
+    assert source.classes == known.classes and source.test == 0
 
 
 def test_the_checksum_depends_on_values_and_shape():

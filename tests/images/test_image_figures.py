@@ -51,6 +51,11 @@ def test_accuracy_shows_every_seed_and_its_interval(accuracy):
     assert dots == len(accuracy)
 
 
+def test_one_seed_is_shown_without_an_interval(accuracy):
+    _, table = figures.accuracy(accuracy[accuracy.seed == 0])
+    assert len(table) == 4 and table.ci_low.isna().all()
+
+
 def test_similarity_maps_show_all_queries_before_and_after(arrays):
     figure, table = figures.similarity_maps(**arrays)
     tiles = [image for ax in figure.axes for image in ax.get_images()]

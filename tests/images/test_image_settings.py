@@ -11,7 +11,12 @@ from attention_theory.images import sections
 
 SECTION = {
     "datasets": ["digits"],
-    "split": {"test": 0.5, "validation": 0.1},
+    "data_dir": None,
+    "downloads": "data",
+    "mirror": None,
+    "checksums": {},
+    "imagefolder": {"size": 8, "resize": 10, "classes": 5},
+    "split": {"test": 0.5, "validation": 0.1, "limit": 0},
     "permutations": ["none", "patch", "pixel"],
     "models": {
         "vit": {"model": "vit", "attention": "self", "patch": 2, "width": 8, "layers": 1}
@@ -44,17 +49,62 @@ def test_every_model_is_trained_on_every_permutation():
     assert sections.with_similarity(without) == [] and sections.with_maps(without) is None
 
 
+def test_what_the_preparation_of_a_data_set_is_told():
+    assert sections.datasets(SECTION) == {"digits": SECTION["split"]}
+    section = SECTION | {"datasets": ["svhn", "digits", "imagefolder"], "data_dir": "there"}
+    section["checksums"] = {"a.mat": 32 * "0"}
+    own = {"test": 0.0, "validation": 0.1, "limit": 0}
+    places = {"data_dir": "there", "downloads": "data", "checksum": ["a.mat=" + 32 * "0"]}
+    assert sections.datasets(section) == {
+        "svhn": own | places,
+        "digits": SECTION["split"],
+        "imagefolder": own | places | SECTION["imagefolder"],
+    }
+
+
+def test_settings_of_every_data_set():
+    section = SECTION | {"datasets": [*sections.DATASETS, "imagefolder"]}
+    trainings = sections.trainings(section)
+    tokens = {name.split("-")[0]: setting["tokens"] for name, setting in trainings.items()}
+    assert set(tokens) == {*sections.DATASETS, "imagefolder"}
+    sizes = {"digits-vit": 16, "fashion_mnist-vit": 196, "cifar10-vit": 256, "imagefolder-vit": 16}
+    for name, expected in sizes.items():
+        assert trainings[f"{name}-none"]["tokens"] == expected
+
+
 NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "changes", "words"),
+    [
+        ("imagefolder", {"imagefolder": {"size": 9, "resize": 9, "classes": 5}}, "patch: 2 .* 9"),
+        ("imagefolder", {"imagefolder": {"size": 8, "resize": 6, "classes": 5}}, "resize: 6 .* 8"),
+        ("imagefolder", {"split": SECTION["split"] | {"limit": 60}}, "batch: 64 .* at most 60"),
+        ("cifar10", {"split": SECTION["split"] | {"validation": 1e-6}}, "one of 50000 images"),
+        ("svhn", {"training": SECTION["training"] | {"batch": 10**5}}, "at most 65931"),
+    ],
+)
+def test_bad_settings_of_other_data_sets_are_named(dataset, changes, words):
+    with pytest.raises(BadInput, match=words):
+        sections.trainings(SECTION | {"datasets": [dataset]} | changes)
 
 
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
         ("seeds", 0, "config key images.seeds: 0 is not allowed; it must be at least 1"),
-        ("datasets", ["digit"], "config key images.dataset: 'digit' .* be one of: digits"),
+        (
+            "datasets",
+            ["digit"],
+            "images.dataset: 'digit' .* be one of: digits, fashion_mnist, ci",
+        ),
         ("permutations", ["rows"], "images.permutation: 'rows' .* none, patch, pixel"),
         ("split.test", 1.0, "images.split.test: 1.0 .* lie in"),
         ("split.validation", NAN, "images.split.validation: nan .* lie in"),
+        ("split.limit", -1, "images.split.limit: -1 .* not be negative"),
+        ("split.limit", 60, "images.training.batch: 64 .* at most 60"),
+        ("split.test", 0.0, "split.test: 0.0 .* give at least one of 1797 images"),
         ("split.test", 0.95, "images.split.test: 0.95 .* leave images to train on"),
         ("split.test", 1e-4, "images.split.test: 0.0001 .* give at least one of 1797 images"),
         ("split.validation", 1e-4, "split.validation: 0.0001 .* at least one of 1797 images"),
@@ -99,6 +149,7 @@ def test_models_that_the_tables_cannot_tell_apart_are_refused():
 
 def test_no_step_imports_torch_before_it_trains():
     modules = "settings sections data digits permutation training similarity figures claims".split()
+    modules += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

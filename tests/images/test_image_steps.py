@@ -3,7 +3,9 @@
 import pytest
 
 STEPS = "digits permutation training similarity figures claims".split()
+STEPS += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
 DATA = "--test .5 --validation .1 --base-seed 0 --output d.npz"
+OWN_TEST = "--test 0 --validation .1 --base-seed 0 --output d.npz --data-dir nowhere"
 PERMUTATION = "--data {p}/digits.npz --permutation patch --patch 2 --base-seed 0 --output o.npz"
 TRAINING = (
     "--setting t --data {p}/digits.npz --permutation {p}/patch.npz --model vit --attention self "
@@ -15,10 +17,18 @@ SIMILARITY = "{p}/digits.npz --permutation {p}/patch.npz --output s.csv"
 
 BAD = [
     ("digits", DATA, {".5": ".0001"}, "test: 0.0001 is not allowed; it must give at least one"),
-    ("digits", DATA, {".5": "nan"}, "test: nan is not allowed; it must lie in (0, 1)"),
+    ("digits", DATA, {".5": "nan"}, "test: nan is not allowed; it must lie in [0, 1)"),
     ("digits", DATA, {".5": "x"}, "Invalid value for '--test'"),
     ("digits", DATA, {"d.npz": "d.csv"}, "output: 'd.csv' is not allowed; it must end in .npz"),
     ("digits", DATA, {"--output d.npz": ""}, "Missing option '--output'"),
+    ("digits", DATA, {".5": "0"}, "test: 0.0 is not allowed; it must give at least one of 1797"),
+    ("digits", DATA, {"--test .5": "--test .5 --limit -1"}, "limit: -1 is not allowed"),
+    ("svhn", OWN_TEST, {}, "svhn: nowhere has no train_32x32.mat; put it at nowhere/svhn/train_32"),
+    ("svhn", OWN_TEST, {"--data-dir": "--checksum x --data-dir"}, "checksum: 'x' is not allowed"),
+    ("svhn", OWN_TEST, {"--data-dir": "--mirror x --data-dir"}, "mirror: 'x' is not allowed"),
+    ("imagefolder", OWN_TEST, {}, "Missing option '--size'"),
+    ("imagefolder", OWN_TEST + " --size 8 --resize 8 --classes 2", {}, "no folder train in nowher"),
+    ("imagefolder", OWN_TEST + " --size 8 --resize 4 --classes 2", {}, "resize: 4 is not allowed"),
     ("permutation", PERMUTATION, {"--patch 2": "--patch 3"}, "it must divide the image size 8"),
     ("permutation", PERMUTATION, {"--patch 2": "--patch 0"}, "patch: 0 is not allowed"),
     ("permutation", PERMUTATION, {"--permutation patch": "--permutation row"}, "none, patch, pix"),

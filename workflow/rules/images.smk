@@ -5,6 +5,7 @@ import shlex
 from attention_theory.images import sections as image_sections
 
 IMAGES = f"{RESULTS}/images"
+IMAGE_DATA = ours.checked(image_sections.datasets, config["images"])
 IMAGE_SETTINGS = ours.checked(image_sections.trainings, config["images"])
 IMAGE_PERMUTATIONS = image_sections.permutations(IMAGE_SETTINGS)
 IMAGE_SEEDS = range(config["images"]["seeds"])
@@ -21,14 +22,14 @@ rule images_data:
     log:
         f"{IMAGES}/logs/data-{{dataset}}.log",
     wildcard_constraints:
-        dataset="|".join(config["images"]["datasets"]),
+        dataset="|".join(IMAGE_DATA),
     cache: True
     localrule: True
     conda:
         ENVIRONMENT
     params:
-        options=ours.options(
-            config["images"]["split"] | {"base_seed": config["base_seed"]}
+        options=lambda wildcards: ours.options(
+            IMAGE_DATA[wildcards.dataset] | {"base_seed": config["base_seed"]}
         ),
     shell:
         "python -m attention_theory.images.{wildcards.dataset} {params.options}"
@@ -139,7 +140,7 @@ rule images_similarity:
 
 
 OUTPUTS["images"] = [
-    *expand(rules.images_data.output, dataset=config["images"]["datasets"]),
+    *expand(rules.images_data.output, dataset=IMAGE_DATA),
     *expand(rules.images_permutation.output, images=IMAGE_PERMUTATIONS),
     *expand(rules.images_training.output, setting=IMAGE_SETTINGS),
     *rules.images_similarity.output,

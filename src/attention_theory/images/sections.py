@@ -4,20 +4,50 @@ Read by the workflow alone, never by a step: a new data set or experiment here r
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from attention_theory.errors import require, within
 from attention_theory.images.settings import (
     NEIGHBOURS,
     Architecture,
     DataSet,
+    Frame,
     Split,
     Training,
     check_permutation,
     check_seeds,
 )
 
-DATASETS = {"digits": DataSet(images=1797, size=8, channels=1, classes=10)}
+# `images` are those that a split divides: all but the test part that a data set may have.
+DATASETS = {
+    "digits": DataSet(images=1797, size=8, channels=1, classes=10),
+    "fashion_mnist": DataSet(images=60_000, size=28, channels=1, classes=10),
+    "cifar10": DataSet(images=50_000, size=32, channels=3, classes=10),
+    "cifar100": DataSet(images=50_000, size=32, channels=3, classes=100),
+    "svhn": DataSet(images=73_257, size=32, channels=3, classes=10),
+}
+FOLDER = "imagefolder"  # the configuration says what its images are; nobody how many
+EMBEDDED = ("digits",)  # ship inside a library and have no test part of their own
+
+
+def datasets(section: Mapping) -> dict[str, dict]:
+    """The options of each data set's preparation. Raises BadInput with the key at fault."""
+    with within("config key images"):
+        for dataset in section["datasets"]:
+            allowed = "be one of: " + ", ".join([*DATASETS, FOLDER])
+            require(dataset in [*DATASETS, FOLDER], "dataset", dataset, allowed)
+    options = {}
+    for dataset in section["datasets"]:
+        options[dataset] = asdict(_split(section, dataset))
+        if dataset not in EMBEDDED:
+            places = {key: section[key] for key in ("data_dir", "downloads", "mirror")}
+            options[dataset] |= {key: value for key, value in places.items() if value is not None}
+            options[dataset]["checksum"] = [
+                f"{name}={md5}" for name, md5 in section["checksums"].items()
+            ]
+        if dataset == FOLDER:
+            options[dataset] |= asdict(_frame(section))
+    return options
 
 
 def trainings(section: Mapping) -> dict[str, dict]:
@@ -29,29 +59,25 @@ def trainings(section: Mapping) -> dict[str, dict]:
     """
     with within("config key images"):
         check_seeds(section["seeds"])
-        for dataset in section["datasets"]:
-            require(dataset in DATASETS, "dataset", dataset, "be one of: " + ", ".join(DATASETS))
         for permutation in section["permutations"]:
             check_permutation(permutation)
-    with within("config key images.split"):
-        split = Split(**section["split"])
-        for dataset in section["datasets"]:
-            split.check_images(DATASETS[dataset].images)
+    known = {dataset: _known(section, dataset) for dataset in datasets(section)}
     with within("config key images.training"):
         training = Training(**section["training"])
-        for dataset in section["datasets"]:
-            known = DATASETS[dataset]
-            training.check_images(split.sizes(known.images)[0], known.size)
+        for dataset, data in known.items():
+            split = _split(section, dataset)
+            images = split.sizes(data.images)[0] or split.limit or training.batch
+            training.check_images(images, data.size)
     return {
         f"{dataset}-{name}-{permutation}": {
             "dataset": dataset,
             "permutation": permutation,
             "images": f"{dataset}-{architecture.patch}-{permutation}",
-            "tokens": architecture.tokens(DATASETS[dataset].size),
+            "tokens": architecture.tokens(known[dataset].size),
             "options": asdict(architecture) | asdict(training) | {"seeds": section["seeds"]},
         }
-        for dataset in section["datasets"]
-        for name, architecture in _architectures(section["models"], dataset)
+        for dataset in known
+        for name, architecture in _architectures(section["models"], known[dataset])
         for permutation in section["permutations"]
     }
 
@@ -85,13 +111,37 @@ def with_maps(trainings: Mapping[str, dict]) -> str | None:
     return next((name for name in names if trainings[name]["permutation"] == "patch"), None)
 
 
-def _architectures(models: Mapping, dataset: str) -> Iterator[tuple[str, Architecture]]:
+def _known(section: Mapping, dataset: str) -> DataSet:
+    """What is known of a data set; the number of images is 0 where it is not."""
+    if dataset != FOLDER:
+        return DATASETS[dataset]
+    frame = _frame(section)
+    return DataSet(0, frame.size, 3, frame.classes)
+
+
+def _frame(section: Mapping) -> Frame:
+    with within("config key images.imagefolder"):
+        return Frame(**section["imagefolder"])
+
+
+def _split(section: Mapping, dataset: str) -> Split:
+    """The split of a data set: `test` is for those that have no test part of their own."""
+    with within("config key images.split"):
+        split = Split(**section["split"])
+        if dataset not in EMBEDDED:
+            split = replace(split, test=0.0)
+        if dataset in DATASETS:
+            split.check_images(DATASETS[dataset].images, dataset not in EMBEDDED)
+        return split
+
+
+def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Architecture]]:
     """The models of the configuration by name, checked against the size of the data set."""
     seen: set[tuple] = set()
     for name, sizes in models.items():
         with within(f"config key images.models.{name}"):
             architecture = Architecture(**sizes)
-            architecture.check_size(DATASETS[dataset].size)
+            architecture.check_size(data.size)
             kind = (architecture.model, architecture.attention, architecture.patch)
             allowed = "differ from the other models in model, attention or patch, as the tables do"
             require(kind not in seen, "model", architecture.model, allowed)

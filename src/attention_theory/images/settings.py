@@ -25,28 +25,53 @@ ATTENTIONS = {"vit": ("self", "positional"), "cnn": ("none",)}  # a model's kind
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of a data set that are kept from training, as fractions of its images."""
+    """The parts of a data set that are kept from training, as fractions of its images.
 
-    test: float = option("fraction of the images kept for the test")
+    A data set with a test part of its own has `test` 0; `images` are then those of its train part.
+    """
+
+    test: float = option("fraction of the images kept for the test; 0: the set's own test part")
     validation: float = option("fraction of the images kept for validation")
+    limit: int = option("most images to train on, drawn by the base seed; 0: all", 0)
 
     def __post_init__(self) -> None:
-        for name in ("test", "validation"):
-            require(0 < getattr(self, name) < 1, name, getattr(self, name), "lie in (0, 1)")
+        require(0 <= self.test < 1, "test", self.test, "lie in [0, 1)")
+        require(0 < self.validation < 1, "validation", self.validation, "lie in (0, 1)")
         allowed = f"leave images to train on beside validation = {self.validation}"
         require(self.test + self.validation < 1, "test", self.test, allowed)
+        require(self.limit >= 0, "limit", self.limit, "not be negative")
 
-    def check_images(self, images: int) -> None:
+    def check_images(self, images: int, own_test: bool = False) -> None:
         """Raise BadInput unless each part gets an image."""
-        for name, size in zip(("validation", "test"), self.sizes(images)[1:], strict=True):
-            require(size >= 1, name, getattr(self, name), f"give at least one of {images} images")
+        if own_test:
+            require(self.test == 0, "test", self.test, "be 0 for a data set with its own test part")
+        else:
+            allowed = f"give at least one of {images} images"
+            require(self.sizes(images)[2] >= 1, "test", self.test, allowed)
+        validation, allowed = self.sizes(images)[1], f"give at least one of {images} images"
+        require(validation >= 1, "validation", self.validation, allowed)
         allowed = "leave images to train on"
         require(self.sizes(images)[0] >= 1, "test", self.test, allowed)
 
     def sizes(self, images: int) -> tuple[int, int, int]:
-        """The numbers of images to train on, validate on and test on."""
+        """The numbers of images to train on, validate on and test on (0: its own test part)."""
         test, validation = round(images * self.test), round(images * self.validation)
-        return images - validation - test, validation, test
+        train = images - validation - test
+        return min(train, self.limit or train), validation, test
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What is kept of each image of an image folder, and how many classes the folder has."""
+
+    size: int = option("side of the square that is kept from an image's middle, in pixels")
+    resize: int = option("length that an image's shorter side is scaled to before, in pixels")
+    classes: int = option("number of class folders")
+
+    def __post_init__(self) -> None:
+        for name in ("size", "classes"):
+            require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
+        require(self.resize >= self.size, "resize", self.resize, f"be at least size = {self.size}")
 
 
 @dataclass(frozen=True)
