@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from attention_theory.errors import require, within
+from attention_theory.images import procedures
 from attention_theory.images.settings import (
     NEIGHBOURS,
     Architecture,
+    Computation,
     DataSet,
     Split,
     Training,
@@ -42,13 +44,18 @@ def trainings(section: Mapping) -> dict[str, dict]:
         for dataset in section["datasets"]:
             known = DATASETS[dataset]
             training.check_images(split.sizes(known.images)[0], known.size)
+            procedures.check_data(training, dataset, known.channels, known.classes)
+    computation = _computation(section, training)
     return {
         f"{dataset}-{name}-{permutation}": {
             "dataset": dataset,
             "permutation": permutation,
             "images": f"{dataset}-{architecture.patch}-{permutation}",
             "tokens": architecture.tokens(DATASETS[dataset].size),
-            "options": asdict(architecture) | asdict(training) | {"seeds": section["seeds"]},
+            "options": asdict(architecture)
+            | asdict(training)
+            | asdict(computation)
+            | {"seeds": section["seeds"]},
         }
         for dataset in section["datasets"]
         for name, architecture in _architectures(section["models"], dataset)
@@ -83,6 +90,18 @@ def with_maps(trainings: Mapping[str, dict]) -> str | None:
     """The first setting with similarity on permuted patches, if any: its maps are drawn."""
     names = with_similarity(trainings)
     return next((name for name in names if trainings[name]["permutation"] == "patch"), None)
+
+
+def _computation(section: Mapping, training: Training) -> Computation:
+    """How trainings are computed; the workflow itself sees to the number of GPUs."""
+    with within("config key images.computation"):
+        values = dict(section["computation"])
+        gpus = values.pop("gpus")
+        require(gpus >= 1, "gpus", gpus, "be at least 1")
+        computation = Computation(**values)
+    with within("config key images.training"):
+        computation.check_batch(training.batch, gpus)
+    return computation
 
 
 def _architectures(models: Mapping, dataset: str) -> Iterator[tuple[str, Architecture]]:
