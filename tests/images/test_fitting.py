@@ -113,6 +113,17 @@ def test_a_diverging_loss_names_step_setting_and_seed(digits):
         fitting.fit(problem(digits), VIT, wild, 0, 4, label="tiny seed 4")
 
 
+def test_weights_that_go_wrong_in_the_last_step_are_noticed(digits, monkeypatch):
+    def ruin(trained):
+        trained.epoch += 1
+        torch.nn.init.constant_(trained.model.head.weight, float("nan"))
+        return 2.3
+
+    monkeypatch.setattr(fitting.Engine, "train_epoch", ruin)
+    with pytest.raises(BadInput, match=r"the loss is nan in epoch 2 \(by step 10, seed 0\)"):
+        fitting.fit(problem(digits), VIT, TRAINING, 0, 0)
+
+
 def test_training_learns(digits):
     longer = replace(TRAINING, epochs=25, batch=32, rate=1e-2)
     wide = replace(VIT, attention="positional", width=16, mlp=16, position_std=1.0)

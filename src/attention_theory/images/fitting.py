@@ -6,6 +6,7 @@ core).
 """
 
 import math
+import sys
 import time
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -65,7 +66,7 @@ def fit(
     Initial weights, order and shifts come from streams keyed by the seed alone: the settings of a
     seed, original and permuted, are paired. With checkpoints it goes on from the newest and ends
     with the same bits as without a break. Raises BadInput, naming step, setting and seed, when an
-    epoch's mean loss is not finite or above a hundred times that of a guess.
+    epoch's mean loss, or the test loss, is not finite or above a hundred times that of a guess.
     """
     weights = stream(base_seed, "images.weights", seed)
     model = models.build(architecture, problem.shape, weights).to(problem.device)
@@ -78,7 +79,9 @@ def fit(
     seconds = time.perf_counter() - started
     snapshots.append(snapshot(model, problem, architecture, training.epochs))
     images = trained * engine.per_epoch * training.batch
-    return Fitted(model, *evaluate(model, problem, problem.test), snapshots, images, seconds)
+    found = evaluate(model, problem, problem.test)
+    _check_loss(found.loss, engine, label)
+    return Fitted(model, *found, snapshots, images, seconds)
 
 
 def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | None) -> None:
@@ -86,7 +89,8 @@ def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | N
     every, first = engine.computation.checkpoint_every, engine.team.first
     with Progress(label, epochs) if first else nullcontext() as progress:
         if first and engine.epoch:
-            progress.advance("resumed", engine.epoch)
+            print(f"{label}: resumed after epoch {engine.epoch} of {epochs}", file=sys.stderr)
+            progress.advance(steps=engine.epoch)
         while engine.epoch < epochs:
             loss = engine.train_epoch()
             _check_loss(loss, engine, label)
@@ -98,6 +102,7 @@ def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | N
 
 
 def _check_loss(loss: float, engine: Engine, label: str) -> None:
+    """Raise BadInput unless a mean loss, after some epochs, is one to go on from."""
     if not loss <= DIVERGED * math.log(engine.problem.shape.classes):
         raise BadInput(
             f"{label}: the loss is {loss:.3g} in epoch {engine.epoch} "
