@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import images_training
 import pandas as pd
 import population
 import spatial
@@ -12,7 +13,13 @@ OUTPUT = Path("results", "benchmark.csv")
 
 
 def main() -> None:
-    rows = [*spatial.rows(), spatial.batched(), *population.rows(), *workflow.rows()]
+    rows = [
+        *spatial.rows(),
+        spatial.batched(),
+        *population.rows(),
+        *images_training.rows(),
+        *workflow.rows(),
+    ]
     table = pd.DataFrame(rows)
     OUTPUT.parent.mkdir(exist_ok=True)
     table.to_csv(OUTPUT, index=False)

@@ -25,13 +25,15 @@ def count() -> int:
 
 
 def prepare(gpu: int, threads: int) -> str:
-    """Make torch compute on a GPU (`gpu` 1) or on the CPU with `threads` threads.
+    """Make torch compute on GPUs (`gpu` of them) or on the CPU (0) with `threads` threads.
 
-    Returns the torch device. Raises BadInput if a GPU is asked for where there is none.
+    Returns the torch device. Raises BadInput if more GPUs are asked for than there are.
     """
     if gpu:
-        require(count() > 0, "gpu", gpu, "be 0 on a machine without a usable GPU")
-        take_slot()
+        found = count()
+        require(found > 0, "gpu", gpu, "be 0 on a machine without a usable GPU")
+        require(gpu <= found, "gpu", gpu, f"be at most {found}, the usable GPUs of this machine")
+        take_slots(gpu)
     # cuBLAS repeats its sums in one order only with a workspace of its own, set before it starts.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     import torch
@@ -42,30 +44,36 @@ def prepare(gpu: int, threads: int) -> str:
     return "cuda" if gpu else "cpu"
 
 
-def take_slot() -> None:
-    """Wait for a GPU that no other job of this user on this machine holds, and see it alone.
+def take_slots(number: int = 1) -> None:
+    """Wait for GPUs that no other job of this user on this machine holds, and see them alone.
 
-    A slot is a locked file; the lock ends with the process, however it ends. Where one device is
-    visible there is nothing to choose.
+    A slot is a locked file; the lock ends with the process, however it ends. Where no more devices
+    are visible than are wanted there is nothing to choose.
     """
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
     devices = listed.split(",") if listed else [str(index) for index in range(count())]
-    while len(devices) > 1 and not any(map(_hold, devices)):
+    while len(devices) > number:
+        slots = {device: slot for device in devices if (slot := _hold(device)) is not None}
+        kept = list(slots)[:number] if len(slots) >= number else []
+        for device in slots.keys() - kept:  # all or nothing: two jobs must not wait for each other
+            os.close(slots[device])
+        if kept:
+            # The descriptors stay open, and so the slots locked, until the process ends.
+            os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(kept)
+            return
         time.sleep(0.5)
 
 
-def _hold(device: str) -> bool:
-    """Lock a device's slot and see that device alone; False if another job holds it."""
+def _hold(device: str) -> int | None:
+    """Lock a device's slot: its file descriptor, or None if another job holds it."""
     name = f"attention-theory-{os.getuid()}-gpu-{device.replace('/', '_')}.lock"
     slot = os.open(Path(tempfile.gettempdir(), name), os.O_CREAT | os.O_RDWR)
     try:
         fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(slot)
-        return False
-    # The descriptor stays open, and so the slot locked, until the process ends.
-    os.environ["CUDA_VISIBLE_DEVICES"] = device
-    return True
+        return None
+    return slot
 
 
 if __name__ == "__main__":

@@ -70,11 +70,11 @@ def gpus(workflow: object) -> int | None:
     return workflow.global_resources.get("gpu").value or 0
 
 
-def gpu(config: Mapping, gpus: int | None) -> int:
-    """The `gpu` resource of a rule that trains: 1 where it may have one, capped by --resources."""
+def gpu(config: Mapping, gpus: int | None, wanted: int = 1) -> int:
+    """The `gpu` resource of a rule that trains: as many as it wants, capped by --resources."""
     if config["device"] == "cpu" or gpus == 0:
         return 0
-    return int(gpus is None or devices.count() > 0)
+    return wanted if gpus is None else min(wanted, gpus, devices.count())
 
 
 def prepare_environment(config: Mapping) -> None:

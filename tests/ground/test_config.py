@@ -129,6 +129,14 @@ def test_which_jobs_ask_for_a_gpu(monkeypatch, device, gpus, found, wanted):
     assert rules.gpu({"device": device}, gpus) == wanted
 
 
+@pytest.mark.parametrize(
+    ("gpus", "found", "given"), [(4, 4, 4), (2, 4, 2), (4, 0, 0), (None, 0, 4)]
+)
+def test_a_training_that_wants_four_gpus(monkeypatch, gpus, found, given):
+    monkeypatch.setattr(devices, "count", lambda: found)
+    assert rules.gpu({"device": "auto"}, gpus, 4) == given
+
+
 def test_no_gpu_is_counted_where_none_is_visible(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert devices.count() == 0

@@ -1,5 +1,6 @@
 """Slots: jobs of one machine take a GPU each, and wait where there is none left. No GPU needed."""
 
+import select
 import subprocess
 import sys
 
@@ -11,8 +12,8 @@ from attention_theory.errors import BadInput
 HOLD = """
 import os, sys, time
 from attention_theory import devices
-devices.count = lambda: 2
-devices.take_slot()
+devices.count = lambda: 3 if "MANY" in os.environ else 2
+devices.take_slots(int(os.environ.get("MANY", 1)))
 print(os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
 sys.stdin.read()
 """
@@ -41,6 +42,20 @@ def test_each_job_sees_a_gpu_of_its_own_and_a_third_waits(tmp_path):
         two.stdin.close()
 
 
+def test_jobs_of_two_gpus_each_do_not_wait_for_each_other(tmp_path):
+    """Of three GPUs a job takes two at once or none."""
+    with hold(tmp_path, MANY="2") as one, hold(tmp_path, MANY="2") as two:
+        jobs = {job.stdout: job for job in (one, two)}
+        first = jobs.pop(select.select(list(jobs), [], [])[0][0])
+        seen = first.stdout.readline().strip().split(",")
+        assert len(set(seen)) == 2 and set(seen) < {"0", "1", "2"}
+        first.kill()
+        first.wait()
+        (second,) = jobs.values()
+        assert len(set(second.stdout.readline().strip().split(","))) == 2
+        second.stdin.close()
+
+
 def test_slots_are_chosen_among_the_visible_devices(tmp_path):
     with hold(tmp_path, CUDA_VISIBLE_DEVICES="5,GPU-ab/c") as one:
         assert one.stdout.readline().strip() == "5"
@@ -50,7 +65,7 @@ def test_slots_are_chosen_among_the_visible_devices(tmp_path):
 def test_one_visible_device_needs_no_slot(monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    devices.take_slot()
+    devices.take_slots()
     assert devices.os.environ["CUDA_VISIBLE_DEVICES"] == "3" and not list(tmp_path.iterdir())
 
 
@@ -59,3 +74,9 @@ def test_a_gpu_where_there_is_none_is_refused_before_torch(monkeypatch):
     assert devices.count() == 0
     with pytest.raises(BadInput, match="gpu: 1 is not allowed; it must be 0"):
         devices.prepare(1, 1)
+
+
+def test_more_gpus_than_there_are_are_refused(monkeypatch):
+    monkeypatch.setattr(devices, "count", lambda: 2)
+    with pytest.raises(BadInput, match="gpu: 3 is not allowed; it must be at most 2"):
+        devices.prepare(3, 1)

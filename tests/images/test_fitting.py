@@ -1,6 +1,5 @@
 """Training: exact, keyed, and aware of divergence."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -107,29 +106,22 @@ def test_images_are_permuted_like_the_stored_order_and_normalised(digits):
     assert abs(seen.mean()) < 1e-5 and abs(seen.std() - 1) < 1e-3
 
 
-def test_shifts_move_images_by_at_most_one_pixel():
-    images = torch.arange(1, 17, dtype=torch.uint8).view(1, 1, 4, 4).repeat(3, 2, 1, 1)
-    moved = fitting.shift(images, torch.tensor([[1, 1], [0, 1], [1, 2]]), 1)
-    assert torch.equal(moved[0], images[0])
-    assert moved[1, 0].tolist() == [[0] * 4, *images[1, 0, :3].tolist()]
-    assert moved[2, 1, :, 3].tolist() == [0] * 4
-    assert torch.equal(moved[2, 1, :, :3], images[2, 1, :, 1:])
-
-
-def test_the_rate_is_one_cycle():
-    rates = [fitting.one_cycle(step, 101) for step in range(101)]
-    assert rates[0] == pytest.approx(1 / 25) and rates[30] == pytest.approx(1)
-    assert rates[-1] == pytest.approx(1 / 25e4)
-    assert np.argmax(rates) == 30 and (np.diff(rates[:31]) > 0).all()
-    assert (np.diff(rates[30:]) < 0).all()
-    assert all(math.isfinite(fitting.one_cycle(step, n)) for n in (1, 2, 3) for step in range(n))
-
-
 def test_a_diverging_loss_names_step_setting_and_seed(digits):
     wild = replace(TRAINING, rate=1e30)
     words = r"tiny seed 4: the loss is .* in epoch \d \(by step \d+, seed 4\); lower rate"
     with pytest.raises(BadInput, match=words):
         fitting.fit(problem(digits), VIT, wild, 0, 4, label="tiny seed 4")
+
+
+def test_weights_that_go_wrong_in_the_last_step_are_noticed(digits, monkeypatch):
+    def ruin(trained):
+        trained.epoch += 1
+        torch.nn.init.constant_(trained.model.head.weight, float("nan"))
+        return 2.3
+
+    monkeypatch.setattr(fitting.Engine, "train_epoch", ruin)
+    with pytest.raises(BadInput, match=r"the loss is nan in epoch 2 \(by step 10, seed 0\)"):
+        fitting.fit(problem(digits), VIT, TRAINING, 0, 0)
 
 
 def test_training_learns(digits):
@@ -139,3 +131,17 @@ def test_training_learns(digits):
     assert fitted.accuracy > 0.5
     cnn = Architecture("cnn", "none", patch=2, width=8, layers=2)
     assert fitting.fit(problem(digits), cnn, longer, 0, 0).accuracy > 0.8
+
+
+def test_evaluation_is_exact_whatever_the_batch(digits):
+    problem_ = problem(digits)
+    fitted = fitting.fit(problem_, VIT, TRAINING, 0, 0)
+    with torch.no_grad():
+        logits = fitted.model(fitting.permuted(problem_.test.images, problem_)).double()
+    labels = problem_.test.labels
+    right = (logits.argmax(1) == labels).sum().item() / len(labels)
+    loss = -logits.log_softmax(1)[torch.arange(len(labels)), labels].mean().item()
+    assert fitted.accuracy == right and fitted.loss == pytest.approx(loss, rel=1e-6)
+    for batch in (1, 7, 1000, len(labels)):
+        found = fitting.evaluate(fitted.model, problem_, problem_.test, batch)
+        assert found.accuracy == right and found.loss == pytest.approx(loss, rel=1e-6)

@@ -25,6 +25,8 @@ SECTION = {
     },
     "training": {"epochs": 1, "batch": 64, "rate": 1e-3, "weight_decay": 0.0}
     | {"smoothing": 0.1, "shift": 1},
+    "computation": {"gpus": 1, "accumulate": 1, "checkpoint_every": 0}
+    | {"precision": "auto", "compile": "auto"},
     "seeds": 3,
 }
 
@@ -34,6 +36,8 @@ def test_every_model_is_trained_on_every_permutation():
     assert len(trainings) == 6
     assert trainings["digits-cnn-patch"]["images"] == "digits-2-patch"
     assert trainings["digits-vit-none"]["options"]["heads"] == 2
+    assert trainings["digits-vit-none"]["options"]["checkpoint_every"] == 0
+    assert "gpus" not in trainings["digits-vit-none"]["options"], "the workflow's own"
     permutations = sections.permutations(trainings)
     assert list(permutations) == ["digits-2-none", "digits-2-patch", "digits-2-pixel"]
     assert permutations["digits-2-patch"] == {
@@ -115,6 +119,20 @@ def test_bad_settings_of_other_data_sets_are_named(dataset, changes, words):
         ("training.rate", NAN, "images.training.rate: nan .* finite"),
         ("training.weight_decay", -0.1, "images.training.weight_decay: -0.1 .* not negative"),
         ("training.smoothing", 1.0, "images.training.smoothing: 1.0 .* lie in"),
+        ("training.procedure", "sgd", "images.training.procedure: 'sgd' .* standard, vit-cifar"),
+        ("training.augmentation", "flip", "training.augmentation: 'flip' .* shift, autoaugment"),
+        ("training.augmentation", "autoaugment", "images.training.augmentation: .* colour images"),
+        (
+            "computation.accumulate",
+            3,
+            "images.training.batch: 64 .* accumulate x processes = 3 x 1",
+        ),
+        ("computation.gpus", 3, "images.training.batch: 64 .* accumulate x processes = 1 x 3"),
+        ("computation.gpus", 0, "images.computation.gpus: 0 .* at least 1"),
+        ("computation.accumulate", 0, "images.computation.accumulate: 0 .* at least 1"),
+        ("computation.precision", "half", "computation.precision: 'half' .* auto, float32, bfl"),
+        ("computation.compile", "on", "images.computation.compile: 'on' .* auto, always, never"),
+        ("computation.checkpoint_every", -1, "computation.checkpoint_every: -1 .* not be neg"),
         ("training.shift", -1, "images.training.shift: -1 .* negative"),
         ("models.vit.patch", 3, "images.models.vit.patch: 3 .* divide the image size 8"),
         ("models.vit.heads", 3, "images.models.vit.heads: 3 .* divide the width 8"),
@@ -148,7 +166,8 @@ def test_models_that_the_tables_cannot_tell_apart_are_refused():
 
 
 def test_no_step_imports_torch_before_it_trains():
-    modules = "settings sections data digits permutation training similarity figures claims".split()
+    modules = "settings sections schedule procedures data digits permutation training".split()
+    modules += "similarity figures claims".split()
     modules += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"

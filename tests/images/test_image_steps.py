@@ -1,6 +1,9 @@
 """Every step alone: --help, and one line for bad input."""
 
+import numpy as np
 import pytest
+
+from attention_theory import files
 
 STEPS = "digits permutation training similarity figures claims".split()
 STEPS += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
@@ -44,11 +47,53 @@ BAD = [
     ("training", TRAINING, {"--patch 2": "--patch 3"}, "patch: 3 is not allowed"),
     ("training", TRAINING, {"--batch 64": "--batch 900"}, "batch: 900 is not allowed"),
     ("training", TRAINING, {"patch.npz": "digits.npz"}, "no permutation (it lacks order)"),
+    ("training", TRAINING, {"--seeds 1": "--seeds 1 --procedure sgd"}, "procedure: 'sgd' is not"),
+    ("training", TRAINING, {"--shift 1": "--shift 1 --augmentation autoaugment"}, "for colour"),
+    ("training", TRAINING, {"--batch 64": "--batch 64 --accumulate 3"}, "batch: 64 is not allowed"),
+    ("training", TRAINING, {"--batch 64": "--batch 64 --processes 5"}, "processes = 1 x 5"),
+    (
+        "training",
+        TRAINING,
+        {"--seeds 1": "--seeds 1 --checkpoint-every 2"},
+        "without --checkpoints",
+    ),
+    ("training", TRAINING, {"--seeds 1": "--seeds 1 --precision half"}, "precision: 'half' is not"),
+    ("training", TRAINING, {"--seeds 1": "--seeds 1 --compile 1"}, "compile: '1' is not allowed"),
+    (
+        "training",
+        TRAINING,
+        {"digits.npz": "strange.npz"},
+        "label of image 5: 10 is not allowed; it",
+    ),
+    (
+        "training",
+        TRAINING,
+        {"digits.npz": "few.npz"},
+        "label of image 7: 7 is not allowed; it must",
+    ),
+    ("training", TRAINING, {"digits.npz": "one.npz"}, "classes: 1 is not allowed; it must be at"),
+    ("training", TRAINING, {"digits.npz": "short.npz"}, "labels: 1796 is not allowed; it must be"),
     ("similarity", SIMILARITY, {}, "no snapshots of a model with tokens"),
     ("figures", "pie --output f", {}, "figure: 'pie' is not allowed; it must be one of"),
     ("figures", "accuracy --output f", {}, "--input: accuracy=PATH is missing"),
     ("claims", "--output c.csv --input accuracy", {}, "it must read NAME=PATH"),
 ]
+
+
+@pytest.fixture(scope="session")
+def prepared(prepared, digits):
+    """Besides, data sets whose labels and classes do not fit."""
+    strange = digits["labels"].copy()
+    strange[5] = 10
+    faults = {
+        "strange": {"labels": strange},
+        "few": {"classes": np.asarray(7)},
+        "one": {"classes": np.asarray(1)},
+        "short": {"labels": digits["labels"][1:]},
+    }
+    for name, fault in faults.items():
+        files.write_arrays(prepared / f"{name}.npz", **(digits | fault))
+    return prepared
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -93,9 +93,10 @@ def test_results_that_are_no_folder(checkout):
         (checkout.folder / "kept").rename(checkout.folder / "results")
 
 
-@pytest.mark.parametrize("name", ["config/config.yaml", "config/smoke.yaml"])
+@pytest.mark.parametrize("name", ["config", "smoke", "paper"])
 def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
-    command = [sys.executable, "-m", "snakemake", "--cores", 2, "--dry-run", "--configfile", name]
+    command = [sys.executable, "-m", "snakemake", "--cores", 2, "--dry-run"]
+    command += ["--configfile", f"config/{name}.yaml"]
     done = checkout.run(*command)
     assert done.returncode == 0, done.stderr
     assert "output files have to be generated" in done.stdout + done.stderr

@@ -9,6 +9,7 @@ IMAGE_DATA = ours.checked(image_sections.datasets, config["images"])
 IMAGE_SETTINGS = ours.checked(image_sections.trainings, config["images"])
 IMAGE_PERMUTATIONS = image_sections.permutations(IMAGE_SETTINGS)
 IMAGE_SEEDS = range(config["images"]["seeds"])
+IMAGE_GPUS = config["images"]["computation"]["gpus"]
 WITH_SIMILARITY = image_sections.with_similarity(IMAGE_SETTINGS)
 WITH_MAPS = image_sections.with_maps(IMAGE_SETTINGS)
 
@@ -92,8 +93,12 @@ rule images_training:
     conda:
         ENVIRONMENT
     resources:
-        gpu=ours.gpu(config, GPUS),
+        gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
     params:
+        checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
+        device=lambda wildcards, resources: ours.options(
+            {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}
+        ),
         options=lambda wildcards: ours.options(
             IMAGE_SETTINGS[wildcards.setting]["options"]
             | {"base_seed": config["base_seed"]}
@@ -104,7 +109,7 @@ rule images_training:
         "python -m attention_theory.images.training --setting {wildcards.setting}"
         " --data {input.data:q} --permutation {input.permutation:q} {params.options}"
         " --table {output.table:q} --models {params.models:q}"
-        " --snapshots {params.snapshots:q} --gpu {resources.gpu}"
+        " --snapshots {params.snapshots:q} --checkpoints {params.checkpoints:q} {params.device}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 

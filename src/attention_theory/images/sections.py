@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
 from attention_theory.errors import require, within
+from attention_theory.images import procedures
 from attention_theory.images.settings import (
     NEIGHBOURS,
     Architecture,
+    Computation,
     DataSet,
     Frame,
     Split,
@@ -68,13 +70,18 @@ def trainings(section: Mapping) -> dict[str, dict]:
             split = _split(section, dataset)
             images = split.sizes(data.images)[0] or split.limit or training.batch
             training.check_images(images, data.size)
+            procedures.check_data(training, dataset, data.channels, data.classes)
+    computation = _computation(section, training)
     return {
         f"{dataset}-{name}-{permutation}": {
             "dataset": dataset,
             "permutation": permutation,
             "images": f"{dataset}-{architecture.patch}-{permutation}",
             "tokens": architecture.tokens(known[dataset].size),
-            "options": asdict(architecture) | asdict(training) | {"seeds": section["seeds"]},
+            "options": asdict(architecture)
+            | asdict(training)
+            | asdict(computation)
+            | {"seeds": section["seeds"]},
         }
         for dataset in known
         for name, architecture in _architectures(section["models"], known[dataset])
@@ -133,6 +140,18 @@ def _split(section: Mapping, dataset: str) -> Split:
         if dataset in DATASETS:
             split.check_images(DATASETS[dataset].images, dataset not in EMBEDDED)
         return split
+
+
+def _computation(section: Mapping, training: Training) -> Computation:
+    """How trainings are computed; the workflow itself sees to the number of GPUs."""
+    with within("config key images.computation"):
+        values = dict(section["computation"])
+        gpus = values.pop("gpus")
+        require(gpus >= 1, "gpus", gpus, "be at least 1")
+        computation = Computation(**values)
+    with within("config key images.training"):
+        computation.check_batch(training.batch, gpus)
+    return computation
 
 
 def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Architecture]]:

@@ -21,6 +21,10 @@ class DataSet(NamedTuple):
 GRANULARITIES = ("none", "patch", "pixel")
 NEIGHBOURS = 4  # of a token on the true grid: what similarity is held against
 ATTENTIONS = {"vit": ("self", "positional"), "cnn": ("none",)}  # a model's kinds of attention
+PROCEDURES = ("standard", "vit-cifar")
+AUGMENTATIONS = ("shift", "autoaugment")
+PRECISIONS = ("auto", "float32", "bfloat16")
+COMPILE = ("auto", "always", "never")
 
 
 @dataclass(frozen=True)
@@ -122,16 +126,25 @@ class Architecture:
 
 @dataclass(frozen=True)
 class Training:
-    """AdamW with a one-cycle rate on cross-entropy; images are shifted at random."""
+    """How a model is trained, on cross-entropy; images are shifted at random, or more.
+
+    `standard` is AdamW with a one-cycle rate. `vit-cifar` is that of the source (App. A): Adam,
+    whose weight decay is coupled, with five epochs of warm-up and a cosine; its smoothing is spread
+    over the wrong classes alone, and CIFAR and SVHN are normalised with the published statistics.
+    """
 
     epochs: int = option("passes over the training images")
     batch: int = option("images a step")
-    rate: float = option("highest learning rate, reached after 30 % of the steps")
-    weight_decay: float = option("decoupled weight decay, on every parameter")
+    rate: float = option("highest learning rate, reached after 30 % of the steps, or in epoch 5")
+    weight_decay: float = option("weight decay, on every parameter: decoupled, or Adam's own")
     smoothing: float = option("label smoothing")
     shift: int = option("largest random shift of a training image, in pixels")
+    procedure: str = option("standard or vit-cifar", "standard")
+    augmentation: str = option("shift, or autoaugment: shift, flip and the data's policy", "shift")
 
     def __post_init__(self) -> None:
+        _one_of("procedure", self.procedure, PROCEDURES)
+        _one_of("augmentation", self.augmentation, AUGMENTATIONS)
         for name in ("epochs", "batch"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
         require(isfinite(self.rate) and self.rate > 0, "rate", self.rate, "be finite and above 0")
@@ -145,6 +158,28 @@ class Training:
         allowed = f"be at most {images}, the number of training images"
         require(self.batch <= images, "batch", self.batch, allowed)
         require(self.shift < size, "shift", self.shift, f"be below the image size {size}")
+
+
+@dataclass(frozen=True)
+class Computation:
+    """How a training is computed: not what it is, though the last digits depend on it."""
+
+    accumulate: int = option("parts of a batch that are computed one after the other", 1)
+    precision: str = option("float32, bfloat16, or auto: bfloat16 on a GPU if it pays", "auto")
+    compile: str = option("always, never, or auto: on a GPU if it pays", "auto")
+    checkpoint_every: int = option("epochs between two checkpoints; 0: none", 0)
+
+    def __post_init__(self) -> None:
+        require(self.accumulate >= 1, "accumulate", self.accumulate, "be at least 1")
+        _one_of("precision", self.precision, PRECISIONS)
+        _one_of("compile", self.compile, COMPILE)
+        every = self.checkpoint_every
+        require(every >= 0, "checkpoint_every", every, "not be negative")
+
+    def check_batch(self, batch: int, processes: int = 1) -> None:
+        """Raise BadInput unless a batch divides into equal parts: a mean of means is the mean."""
+        allowed = f"divide by accumulate x processes = {self.accumulate} x {processes}"
+        require(batch % (self.accumulate * processes) == 0, "batch", batch, allowed)
 
 
 def check_permutation(permutation: str) -> None:

@@ -1,0 +1,137 @@
+"""Checkpoints of long work: whole or not there, checked, and never taken for another's.
+
+A checkpoint is a file `epoch-<number>.checkpoint`: a line that names the format, a line with the
+SHA-256 of all that follows, a line of JSON (format version, epoch, and what must match), and the
+tensors in safetensors' format; nothing is unpickled. It is written under a temporary name, forced
+to the disk, then renamed. The one before is kept; of two, the newest whole one is used.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import safetensors.torch
+from torch import Tensor
+
+from attention_theory import files
+from attention_theory.errors import BadInput, require
+
+MAGIC = b"attention-theory checkpoint"
+VERSION = 1
+PATTERN = "epoch-*.checkpoint"
+
+
+class Damaged(Exception):
+    """A file that is no whole checkpoint: cut off, changed, or something else."""
+
+
+class Checkpoints:
+    """The checkpoints of one training in a folder of their own; `about` is what must match."""
+
+    def __init__(self, folder: Path, about: Mapping) -> None:
+        self.folder = folder
+        self.about = json.loads(json.dumps(about))
+        self.whole: list[Path] = []  # read or written by this process, the newest last
+
+    def save(self, epoch: int, tensors: Mapping[str, Tensor]) -> None:
+        """Write the checkpoint of an epoch; then drop all others but the last whole one before."""
+        path = self.folder / f"epoch-{epoch:06d}.checkpoint"
+        with files.replacing(path) as temporary, temporary.open("wb") as file:
+            file.write(_encode(epoch, self.about, tensors))
+            file.flush()
+            os.fsync(file.fileno())
+        _force_names(self.folder)
+        self.whole = [kept for kept in self.whole if kept != path][-1:] + [path]
+        for other in self._files():
+            if other not in self.whole:
+                other.unlink()
+
+    def load(self) -> tuple[int, dict[str, Tensor]] | None:
+        """Epoch and tensors of the newest whole checkpoint; None if there is none.
+
+        A damaged one is named on standard error and passed over: the epochs since the one before
+        it are trained again, to the same bits. Raises BadInput, with the first difference, if a
+        whole one is of another training: to go on from it would mix the two, and to start afresh
+        would throw its work away.
+        """
+        damaged = False
+        for path in sorted(self.folder.glob(PATTERN), reverse=True):
+            try:
+                epoch, about, tensors = _read(path)
+            except Damaged as fault:
+                damaged = True
+                _say(f"{path}: damaged checkpoint ({fault}); it is passed over")
+                continue
+            if difference := _difference(about, self.about):
+                raise BadInput(
+                    f"{path}: a checkpoint of another training: {difference}; put that back, or "
+                    f"remove {self.folder} to start afresh"
+                )
+            self.whole = [path]
+            return epoch, tensors
+        if damaged:
+            _say(f"{self.folder}: no whole checkpoint is left; training starts afresh")
+        return None
+
+    def clear(self) -> None:
+        """Remove the checkpoints, and the folder unless something else lies in it."""
+        for path in self._files():
+            path.unlink()
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _files(self) -> Iterator[Path]:
+        """Every checkpoint, and what killed processes left half-written."""
+        yield from self.folder.glob(PATTERN)
+        yield from self.folder.glob(f".{PATTERN}")
+
+
+def _encode(epoch: int, about: Mapping, tensors: Mapping[str, Tensor]) -> bytes:
+    head = json.dumps({"version": VERSION, "epoch": epoch, "about": about}).encode()
+    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    body = head + b"\n" + safetensors.torch.save(stored)
+    return b"\n".join([MAGIC, hashlib.sha256(body).hexdigest().encode(), body])
+
+
+def _read(path: Path) -> tuple[int, dict, dict[str, Tensor]]:
+    """Epoch, what must match, and tensors. Raises Damaged, or BadInput for another format."""
+    magic, _, rest = path.read_bytes().partition(b"\n")
+    digest, _, body = rest.partition(b"\n")
+    if magic != MAGIC:
+        raise Damaged("its first line is not a checkpoint's")
+    if digest != hashlib.sha256(body).hexdigest().encode():
+        raise Damaged("its checksum is wrong")
+    line, _, stored = body.partition(b"\n")
+    head = json.loads(line)
+    if head["version"] != VERSION:
+        allowed = f"be {VERSION}, or the checkpoint be removed"
+        require(False, f"{path}: format", head["version"], allowed)
+    return head["epoch"], head["about"], safetensors.torch.load(stored)
+
+
+def _difference(there: object, here: object, key: str = "") -> str | None:
+    """The first key at which two JSON values differ, with both values; None if they are equal."""
+    if there == here:
+        return None
+    if isinstance(there, dict) and isinstance(here, dict):
+        for name in sorted(there.keys() | here.keys()):
+            place = f"{key}.{name}" if key else name
+            if found := _difference(there.get(name), here.get(name), place):
+                return found
+    return f"{key} is {there!r} there and {here!r} here"
+
+
+def _force_names(folder: Path) -> None:
+    """Force a folder's names to the disk: a rename outlives a power cut only then."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

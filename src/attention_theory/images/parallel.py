@@ -1,0 +1,92 @@
+"""Who computes a batch: one process, or several that share it (torch.distributed, by Fabric).
+
+Each process takes an equal part of every batch and the gradients are averaged, so that a step is
+that of one process, up to the order of the sums. Every process draws the same random numbers.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+import numpy as np
+from torch import Tensor, nn
+
+from attention_theory.errors import BadInput
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+
+class Team:
+    """One process: a team of its own."""
+
+    rank, processes = 0, 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that writes and speaks."""
+        return self.rank == 0
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The model to call in training."""
+        return model
+
+    def backward(self, loss: Tensor) -> None:
+        loss.backward()
+
+    def gradients(self, model: nn.Module, complete: bool) -> AbstractContextManager:
+        """Around a part of a batch: only the last, with which it is complete, shares gradients."""
+        return nullcontext()
+
+    def mean(self, value: Tensor) -> Tensor:
+        """The mean of a value over the processes."""
+        return value
+
+    def share(self, images: int, batch: int) -> np.ndarray:
+        """The places of this process's images among those of some whole batches, in order."""
+        places = np.arange(images).reshape(-1, self.processes, batch // self.processes)
+        return places[:, self.rank].reshape(-1)
+
+
+class Several(Team):
+    """One of several processes of one machine: with a GPU each, or on the CPU (for tests)."""
+
+    def __init__(self, fabric: "Fabric") -> None:
+        self.fabric = fabric
+        self.rank, self.processes = fabric.global_rank, fabric.world_size
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        return self.fabric.setup_module(model)
+
+    def backward(self, loss: Tensor) -> None:
+        self.fabric.backward(loss)
+
+    def gradients(self, model: nn.Module, complete: bool) -> AbstractContextManager:
+        return self.fabric.no_backward_sync(model, enabled=not complete)
+
+    def mean(self, value: Tensor) -> Tensor:
+        return self.fabric.all_reduce(value, reduce_op="mean")
+
+
+ALONE = Team()
+
+
+def start(processes: int, device: str) -> Team:
+    """Start the other processes of a step: each runs the same command line from the beginning.
+
+    Raises BadInput if lightning-fabric is not installed.
+    """
+    if processes == 1:
+        return ALONE
+    try:
+        from lightning_fabric import Fabric
+        from lightning_fabric.strategies import DDPStrategy
+    except ImportError:
+        raise BadInput(
+            f"processes: {processes} is not allowed without lightning-fabric; it must be 1 "
+            "(or: pip install 'attention-theory[processes]')"
+        ) from None
+    backend = "gloo" if device == "cpu" else "nccl"
+    strategy = DDPStrategy(process_group_backend=backend)
+    fabric = Fabric(accelerator=device, devices=processes, strategy=strategy)
+    fabric.launch()
+    return Several(fabric)
