@@ -95,7 +95,7 @@ MODELS = {
 
 
 def stacked() -> list[Row]:
-    """A step of the laptop run's seeds: as one stacked model (torch.func), and one after the other."""
+    """A step of the laptop run's seeds: as one stacked model (torch.func), and in a loop."""
     torch.set_num_threads(1)
     return [_stacked(name, architecture) for name, architecture in MODELS.items()]
 
