@@ -160,8 +160,8 @@ def _write(fitted: "Fitted", weights: Path, snapshots: Path, about: dict) -> Non
 
 def _clear(folder: Path, checkpoints: list["Checkpoints"]) -> None:
     """Remove the checkpoints of a setting whose outputs are whole."""
-    for own in checkpoints:
-        own.clear()
+    for saved in checkpoints:
+        saved.clear()
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 
