@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from attention_theory.errors import require, within
+from attention_theory.images import recipes
 from attention_theory.images.settings import (
     NEIGHBOURS,
     Architecture,
@@ -90,7 +91,8 @@ def _architectures(models: Mapping, dataset: str) -> Iterator[tuple[str, Archite
     seen: set[tuple] = set()
     for name, sizes in models.items():
         with within(f"config key images.models.{name}"):
-            architecture = Architecture(**sizes)
+            defaults = recipes.sizes(sizes["model"], sizes.get("recipe", "standard"))
+            architecture = Architecture(**(defaults | sizes))
             architecture.check_size(DATASETS[dataset].size)
             kind = (architecture.model, architecture.attention, architecture.patch)
             allowed = "differ from the other models in model, attention or patch, as the tables do"

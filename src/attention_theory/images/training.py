@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from attention_theory import devices, files, step, tables
+from attention_theory import devices, files, own, step, tables
 from attention_theory.errors import BadInput
 from attention_theory.images import columns, settings
 from attention_theory.images import data as datasets
@@ -63,7 +63,7 @@ def main(
         seeds=range(seeds),
         device=device,
         threads=threads,
-        inputs=[data, permutation],
+        inputs=[data, permutation, *own.files(architecture.model, architecture.attention)],
     ) as record:
         problem = fitting.load(source, order, device)
         for seed in range(seeds):
