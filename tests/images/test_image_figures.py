@@ -51,6 +51,14 @@ def test_accuracy_shows_every_seed_and_its_interval(accuracy):
     assert dots == len(accuracy)
 
 
+def test_accuracy_of_one_seed_and_of_classes_of_the_users_own(accuracy):
+    one = accuracy[accuracy.seed == 0]
+    own = one.replace({"model": {"cnn": "mine.box:Net"}, "attention": {"self": "mine:Gram"}})
+    figure, table = figures.accuracy(own)
+    names = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert len(table) == 4 and names == ["Gram", "Net"]
+
+
 def test_similarity_maps_show_all_queries_before_and_after(arrays):
     figure, table = figures.similarity_maps(**arrays)
     tiles = [image for ax in figure.axes for image in ax.get_images()]

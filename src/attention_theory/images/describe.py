@@ -33,22 +33,20 @@ def describe(architecture: Architecture, data: DataSet) -> dict[str, float]:
     from attention_theory.streams import stream
 
     model = models.build(architecture, data, stream(0, "images.describe"))
-    foreign = own.is_own(architecture.model) or own.is_own(architecture.attention)
-    return {
-        "parameters": models.parameters(model),
-        # Code of the user's own may not know the device that has shapes and no numbers.
-        "gflop_per_training_image": training_flop(model, data, "cpu" if foreign else "meta") / 1e9,
-    }
+    # Code of the user's own may make tensors on a device of its choice.
+    with own.naming("model", architecture.model, "cannot be counted on shapes alone"):
+        flop = training_flop(model, data)
+    return {"parameters": models.parameters(model), "gflop_per_training_image": flop / 1e9}
 
 
-def training_flop(model: "nn.Module", data: DataSet, device: str = "meta") -> float:
-    """Floating-point operations of training on one image; on `meta` nothing is computed."""
+def training_flop(model: "nn.Module", data: DataSet) -> float:
+    """Floating-point operations of training on one image, by shapes alone: nothing is computed."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    images = torch.zeros(BATCH, data.channels, data.size, data.size, device=device)
+    images = torch.zeros(BATCH, data.channels, data.size, data.size, device="meta")
     with FlopCounterMode(display=False) as counter:
-        model.to(device)(images).sum().backward()
+        model.to("meta")(images).sum().backward()
     return counter.get_total_flops() / BATCH
 
 

@@ -67,7 +67,7 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
             if found.empty:
                 continue
             x, first = place + offset, found.iloc[0]
-            spread = np.linspace(-0.05, 0.05, len(found)) if len(found) > 1 else [0]
+            spread = np.linspace(-0.05, 0.05, len(found)) if len(found) > 1 else np.zeros(1)
             ax.plot(x + 0.1 + spread, found.accuracy, ".", color=colour, alpha=0.5, ms=4)
             limits = [[first["mean"] - first.ci_low], [first.ci_high - first["mean"]]]
             ax.errorbar(
