@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_theory import code as source
-from attention_theory import devices, provenance
+from attention_theory import devices, own, provenance
 from attention_theory.config import config_hash
 from attention_theory.errors import BadInput
 
@@ -25,9 +25,13 @@ def checked(function: Callable, *arguments: object) -> Any:
         sys.exit(str(error))
 
 
-def code(module: str) -> list[str]:
-    """The files behind a step, for a rule's `code=` input, relative to the working folder."""
-    return [os.path.relpath(path) for path in source.closure(module)]
+def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
+    """The files behind a step, for a rule's `code=` input, relative to the working folder.
+
+    With them those of the classes of a user's own that the step's options name.
+    """
+    names = [value for value in (options or {}).values() if isinstance(value, str)]
+    return [os.path.relpath(path) for path in (*source.closure(module), *own.files(*names))]
 
 
 def options(values: Mapping[str, object]) -> str:

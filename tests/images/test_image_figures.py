@@ -51,9 +51,12 @@ def test_accuracy_shows_every_seed_and_its_interval(accuracy):
     assert dots == len(accuracy)
 
 
-def test_one_seed_is_shown_without_an_interval(accuracy):
-    _, table = figures.accuracy(accuracy[accuracy.seed == 0])
-    assert len(table) == 4 and table.ci_low.isna().all()
+def test_accuracy_of_one_seed_and_of_classes_of_the_users_own(accuracy):
+    one = accuracy[accuracy.seed == 0]
+    own = one.replace({"model": {"cnn": "mine.box:Net"}, "attention": {"self": "mine:Gram"}})
+    figure, table = figures.accuracy(own)
+    names = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert len(table) == 4 and names == ["Gram", "Net"]
 
 
 def test_similarity_maps_show_all_queries_before_and_after(arrays):

@@ -77,6 +77,8 @@ def test_settings_of_every_data_set():
 
 
 NAN = float("nan")
+RESNET = {"model": "resnet18", "attention": "none", "patch": 2}
+OWN = {"model": "mine:Model", "attention": "none", "patch": 2}
 
 
 @pytest.mark.parametrize(
@@ -145,6 +147,14 @@ def test_bad_settings_of_other_data_sets_are_named(dataset, changes, words):
         ("models.cnn.attention", "self", "images.models.cnn.attention: 'self' .* one of: none"),
         ("models.cnn.heads", 2, "images.models.cnn.heads: 2 .* be 0 for a cnn"),
         ("models.cnn.layers", 5, "images.models.cnn.layers: 5 .* at most 4"),
+        ("models.vit.model", "my model", "model: 'my model' .* vgg19_bn or package.module:Class"),
+        ("models.vit.attention", "a:", "attention: 'a:' .* positional or package.module:Class"),
+        ("models.cnn.attention", "a:B", "images.models.cnn.attention: 'a:B' .* one of: none"),
+        ("models.vit.recipe", "cifar", "images.models.vit.recipe: 'cifar' .* standard, vit-cifar"),
+        ("models.vit.position_norm", 2, "images.models.vit.position_norm: 2 .* be 0 or 1"),
+        ("models.cnn", RESNET, "models.cnn.model: 'resnet18' .* of 8 pixels: .* at least 32"),
+        ("models.cnn", OWN | {"width": -1}, "images.models.cnn.width: -1 .* not be negative"),
+        ("models.cnn", OWN | {"position_std": 1.0}, "cnn.position_std: 1.0 .* be 0 for a class"),
     ],
 )
 def test_bad_settings_are_named(path, value, words):
@@ -158,6 +168,29 @@ def test_bad_settings_are_named(path, value, words):
         sections.trainings(section)
 
 
+def test_sizes_that_are_not_given_are_the_papers():
+    section = copy.deepcopy(SECTION)
+    section["models"] = {
+        "vit": {"model": "vit", "attention": "positional", "patch": 2, "recipe": "vit-cifar"},
+        "small": {"model": "vit", "attention": "self", "patch": 2, "width": 24},
+        "own": OWN | {"width": 3},
+        "gram": {"model": "vit", "attention": "mine:Gram", "patch": 2},
+    }
+    trainings = sections.trainings(section)
+    names = "width layers heads mlp position_std".split()
+    found = {
+        name: [trainings[f"digits-{name}-none"]["options"][key] for key in names]
+        for name in section["models"]
+    }
+    assert found == {
+        "vit": [384, 7, 12, 384, 1.0],
+        "small": [24, 7, 12, 384, 0.02],
+        "own": [3, 0, 0, 0, 0.0],
+        "gram": [384, 7, 12, 384, 0.02],
+    }
+    assert sections.with_similarity(trainings)[-1] == "digits-gram-patch"
+
+
 def test_models_that_the_tables_cannot_tell_apart_are_refused():
     section = copy.deepcopy(SECTION)
     section["models"]["wide"] = section["models"]["vit"] | {"width": 16}
@@ -166,8 +199,10 @@ def test_models_that_the_tables_cannot_tell_apart_are_refused():
 
 
 def test_no_step_imports_torch_before_it_trains():
-    modules = "settings sections schedule procedures data digits permutation training".split()
-    modules += "similarity figures claims".split()
+    modules = (
+        "settings recipes sections schedule procedures data digits permutation training".split()
+    )
+    modules += "similarity describe figures claims".split()
     modules += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"

@@ -35,6 +35,12 @@ CHANGES = [
     ("{spatial: {gaussian: {phis: [sine]}}}", "config key spatial.gaussian.phis.0: 'sine'"),
     ("{images: {models: {vit: {patch: 3}}}}", "config key images.models.vit.patch: 3"),
     ("{images: {models: {vit: {heads: 3}}}}", "config key images.models.vit.heads: 3"),
+    ("{images: {models: {cnn: {model: vgg}}}}", "config key images.models.cnn.model: 'vgg'"),
+    ("{images: {models: {vit: {recipe: usual}}}}", "config key images.models.vit.recipe: 'usual'"),
+    (
+        "{images: {models: {big: {model: vgg19_bn, attention: none, patch: 2}}}}",
+        "images.models.big.model: 'vgg19_bn' is not allowed; it must be another for images of 8",
+    ),
     ("{images: {datasets: [mnist]}}", "config key images.datasets.0: 'mnist'"),
     ("{images: {datasets: [cifar10], models: {vit: {patch: 5}}}}", "models.vit.patch: 5"),
     ("{images: {data_dir: 3}}", "config key images.data_dir: 3 is not allowed; it must be of type"),
@@ -100,6 +106,19 @@ def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
     done = checkout.run(*command)
     assert done.returncode == 0, done.stderr
     assert "output files have to be generated" in done.stdout + done.stderr
+
+
+def test_the_file_of_a_users_class_is_an_input_and_is_not_run(checkout):
+    """Of the trainings that use it alone; the workflow only plans them."""
+    (checkout.folder / "mine.py").write_text("raise RuntimeError('run')\n")
+    change = "{images: {models: {own: {model: 'mine:Model', attention: none, patch: 2}}}}"
+    (checkout.folder / "change.yaml").write_text(change)
+    done = checkout.snakemake("change.yaml", "--cores", 1, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    jobs = (done.stdout + done.stderr).split("\nrule ")
+    users = [job for job in jobs if "mine.py" in job]
+    assert len(users) == 2, "original and permuted"
+    assert all(job.startswith("images_training:") and "digits-own-" in job for job in users)
 
 
 FIGURE = "results/smoke/spatial/figures/linear.pdf"

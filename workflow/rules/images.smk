@@ -71,7 +71,9 @@ rule images_training:
         permutation=lambda wildcards: (
             f"{IMAGES}/permutations/{IMAGE_SETTINGS[wildcards.setting]['images']}.npz"
         ),
-        code=ours.code("images.training"),
+        code=lambda wildcards: ours.code(
+            "images.training", IMAGE_SETTINGS[wildcards.setting]["options"]
+        ),
     output:
         **ours.each_seed(
             "model",

@@ -17,6 +17,8 @@ NAMES = {
     ("vit", "self"): "ViT",
     ("vit", "positional"): "positional ViT",
     ("cnn", "none"): "CNN",
+    ("resnet18", "none"): "ResNet-18",
+    ("vgg19_bn", "none"): "VGG-19-BN",
 }
 PERMUTATIONS = {"none": "original", "patch": "patches permuted", "pixel": "pixels permuted"}
 MARKERS = "o", "s", "D", "^", "v"
@@ -78,11 +80,17 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
                 capsize=3,
                 label=PERMUTATIONS[kind] if place == 0 else None,
             )
-    ax.set_xticks(range(len(models)), [NAMES[model] for model in models])
+    ax.set_xticks(range(len(models)), [_label(*model) for model in models])
     ax.set_xlim(-0.5, len(models) - 0.5)
     top = min(1.0, ax.get_ylim()[1])
     ax.set_ylim(top=max(top, rows.accuracy.max()) + 0.002)
     ax.yaxis.grid(True, lw=0.4)
+
+
+def _label(model: str, attention: str) -> str:
+    """A model in words; one of the user's own by its class."""
+    own = attention if model == "vit" else model
+    return NAMES.get((model, attention), own.rpartition(":")[2])
 
 
 def similarity_maps(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
 from attention_theory.errors import require, within
-from attention_theory.images import procedures
+from attention_theory.images import procedures, recipes
 from attention_theory.images.settings import (
     NEIGHBOURS,
     Architecture,
@@ -159,7 +159,8 @@ def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Archit
     seen: set[tuple] = set()
     for name, sizes in models.items():
         with within(f"config key images.models.{name}"):
-            architecture = Architecture(**sizes)
+            defaults = recipes.sizes(sizes["model"], sizes.get("recipe", "standard"))
+            architecture = Architecture(**(defaults | sizes))
             architecture.check_size(data.size)
             kind = (architecture.model, architecture.attention, architecture.patch)
             allowed = "differ from the other models in model, attention or patch, as the tables do"

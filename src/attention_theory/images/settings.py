@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
+from attention_theory import own
 from attention_theory.errors import require
+from attention_theory.images import recipes
 from attention_theory.step import option
 
 
@@ -20,7 +22,13 @@ class DataSet(NamedTuple):
 
 GRANULARITIES = ("none", "patch", "pixel")
 NEIGHBOURS = 4  # of a token on the true grid: what similarity is held against
-ATTENTIONS = {"vit": ("self", "positional"), "cnn": ("none",)}  # a model's kinds of attention
+ATTENTIONS = {  # a model's kinds of attention
+    "vit": ("self", "positional"),
+    "cnn": ("none",),
+    "resnet18": ("none",),
+    "vgg19_bn": ("none",),
+}
+IMAGE_SIZES = {"cnn": (8, 28), "resnet18": (32, None), "vgg19_bn": (32, None)}  # least, most
 PROCEDURES = ("standard", "vit-cifar")
 AUGMENTATIONS = ("shift", "autoaugment")
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -80,31 +88,60 @@ class Frame:
 
 @dataclass(frozen=True)
 class Architecture:
-    """A model and its sizes; `patch` is that of the tokens and of the patch permutation alike."""
+    """A model and its sizes; `patch` is that of the tokens and of the patch permutation alike.
 
-    model: str = option("vit or cnn")
-    attention: str = option("self or positional; none for a cnn")
+    A size that a model does not have is 0; one of the user's own may have any.
+    """
+
+    model: str = option(
+        "vit, cnn, resnet18, vgg19_bn or package.module:Class, whose code then runs"
+    )
+    attention: str = option(
+        "of a vit: self, positional or package.module:Class, whose code then runs; else none"
+    )
     patch: int = option("side of a patch in pixels; divides the image")
-    width: int = option("width of a token; channels of a cnn's first stage")
-    layers: int = option("transformer layers; convolutions of a cnn, halving between two")
-    heads: int = option("attention heads, dividing the width; 0 for a cnn", 0)
-    mlp: int = option("hidden width of a layer's MLP; 0 for a cnn", 0)
-    position_std: float = option("standard deviation of the initial encodings; 0 for a cnn", 0.0)
+    width: int = option("width of a vit's token; channels of a cnn's first stage", 0)
+    layers: int = option("transformer layers; convolutions of a cnn, halving between two", 0)
+    heads: int = option("attention heads of a vit, dividing the width", 0)
+    mlp: int = option("hidden width of the MLP in a vit's layer", 0)
+    position_std: float = option("standard deviation of a vit's initial encodings", 0.0)
+    recipe: str = option("of a vit: standard or vit-cifar (images/recipes.py)", "standard")
+    position_norm: int = option(
+        "1: the encodings pass a LayerNorm before W_Q and W_K in every positional layer; 0: not", 1
+    )
 
     def __post_init__(self) -> None:
-        _one_of("model", self.model, ATTENTIONS)
-        _one_of("attention", self.attention, ATTENTIONS[self.model])
-        for name in ("patch", "width", "layers"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
-        if self.model == "cnn":
-            for name in ("heads", "mlp", "position_std"):
-                require(getattr(self, name) == 0, name, getattr(self, name), "be 0 for a cnn")
+        _one_of("model", self.model, ATTENTIONS, or_own=True)
+        kinds = ATTENTIONS.get(self.model, ("none",))
+        _one_of("attention", self.attention, kinds, or_own=self.model == "vit")
+        recipes.named(self.recipe)
+        require(self.patch >= 1, "patch", self.patch, "be at least 1")
+        norm = self.position_norm
+        require(norm in (0, 1), "position_norm", norm, "be 0 or 1")
+        if own.is_own(self.model):
+            self._check_own_sizes()
         else:
+            self._check_sizes()
+
+    def _check_sizes(self) -> None:
+        has = recipes.sizes(self.model, self.recipe)
+        for name in ("width", "layers", "heads", "mlp", "position_std"):
+            value = getattr(self, name)
+            if name not in has:
+                require(value == 0, name, value, f"be 0 for a {self.model}")
+            elif name not in ("heads", "position_std"):
+                require(value >= 1, name, value, "be at least 1")
+        if self.model == "vit":
             divides = self.heads >= 1 and self.width % self.heads == 0
             require(divides, "heads", self.heads, f"divide the width {self.width}")
-            require(self.mlp >= 1, "mlp", self.mlp, "be at least 1")
             std = self.position_std
             require(isfinite(std) and std > 0, "position_std", std, "be finite and above 0")
+
+    def _check_own_sizes(self) -> None:
+        for name in ("width", "layers", "heads", "mlp"):
+            require(getattr(self, name) >= 0, name, getattr(self, name), "not be negative")
+        std = self.position_std
+        require(std == 0, "position_std", std, "be 0 for a class of your own")
 
     @property
     def has_tokens(self) -> bool:
@@ -118,6 +155,11 @@ class Architecture:
     def check_size(self, size: int) -> None:
         """Raise BadInput unless the model takes images of `size` x `size` pixels."""
         require(size % self.patch == 0, "patch", self.patch, f"divide the image size {size}")
+        least, most = IMAGE_SIZES.get(self.model, (1, None))
+        takes = f"at least {least}" if most is None else f"{least} to {most}"
+        fits = least <= size <= (most or size)
+        allowed = f"be another for images of {size} pixels: this one takes {takes}"
+        require(fits, "model", self.model, allowed)
         if self.model == "cnn":
             most = size.bit_length()
             allowed = f"be at most {most} for images of {size} pixels, halved between two layers"
@@ -192,5 +234,6 @@ def check_seeds(seeds: int) -> None:
     require(seeds >= 1, "seeds", seeds, "be at least 1")
 
 
-def _one_of(key: str, value: str, allowed: Mapping | tuple) -> None:
-    require(value in allowed, key, value, "be one of: " + ", ".join(allowed))
+def _one_of(key: str, value: str, allowed: Mapping | tuple, or_own: bool = False) -> None:
+    text = "be one of: " + ", ".join(allowed) + (f" or {own.FORM}" if or_own else "")
+    require(value in allowed or (or_own and own.is_own(value)), key, value, text)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from attention_theory import devices, files, step, tables
+from attention_theory import devices, files, own, step, tables
 from attention_theory.errors import BadInput, require
 from attention_theory.images import columns, procedures, schedule, settings
 from attention_theory.images import data as datasets
@@ -86,7 +86,7 @@ def main(
         seeds=range(seeds),
         device=device,
         threads=threads,
-        inputs=[data, permutation],
+        inputs=[data, permutation, *own.files(architecture.model, architecture.attention)],
     ) as record:
         decisive = {
             "architecture": asdict(architecture),
