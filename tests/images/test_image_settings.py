@@ -67,7 +67,8 @@ def test_what_the_preparation_of_a_data_set_is_told():
 
 
 def test_settings_of_every_data_set():
-    section = SECTION | {"datasets": [*sections.DATASETS, "imagefolder"]}
+    models = {"vit": SECTION["models"]["vit"]}  # the small cnn takes no images of 32 pixels
+    section = SECTION | {"datasets": [*sections.DATASETS, "imagefolder"], "models": models}
     trainings = sections.trainings(section)
     tokens = {name.split("-")[0]: setting["tokens"] for name, setting in trainings.items()}
     assert set(tokens) == {*sections.DATASETS, "imagefolder"}
@@ -93,7 +94,8 @@ OWN = {"model": "mine:Model", "attention": "none", "patch": 2}
 )
 def test_bad_settings_of_other_data_sets_are_named(dataset, changes, words):
     with pytest.raises(BadInput, match=words):
-        sections.trainings(SECTION | {"datasets": [dataset]} | changes)
+        models = {"vit": SECTION["models"]["vit"]}
+        sections.trainings(SECTION | {"datasets": [dataset], "models": models} | changes)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_no_step_imports_torch_before_it_trains():
     modules = (
         "settings recipes sections schedule procedures data digits permutation training".split()
     )
-    modules += "similarity describe figures claims".split()
+    modules += "training similarity describe figures claims".split()
     modules += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"
