@@ -22,6 +22,7 @@ RESULTS = f"results/{config['run']}"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/spatial.smk"
+include: "workflow/rules/spatial_idealised.smk"
 include: "workflow/rules/images.smk"
 include: "workflow/rules/outcomes.smk"
 

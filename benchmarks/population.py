@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from harness import Row, compare
 
+from attention_theory.spatial import methods
 from attention_theory.spatial.fourier import Fourier
 from attention_theory.spatial.histograms import MonteCarlo
 from attention_theory.spatial.population_settings import Point, Sets
@@ -15,20 +16,6 @@ ARCHITECTURE = Architecture(p=3, nu=0.1, beta=2.0)
 POINT = Point(alpha=0.02, gamma=0.5, rho=-0.05)
 SAMPLES, BATCH = 20_000, 2000
 STEPS = 10
-
-
-def patterns(histograms: MonteCarlo) -> np.ndarray:
-    """The histograms' patterns z (n, D): the signal set first, the others by type."""
-    types, C = histograms.types, SETS.C
-    places = np.arange(C)
-    of_type = (places < types.a[:, None]).astype(np.float32)
-    of_type -= (places >= C - types.b[:, None]).astype(np.float32)
-    times = np.rint(histograms.weights * histograms.samples).astype(int)
-    counts = np.repeat(histograms.counts.T.astype(int), times, axis=0)
-    counts[:, -1] -= 1  # the signal set comes first
-    n = len(counts)
-    kinds = np.repeat(np.tile(np.arange(len(types.a)), n), counts.ravel()).reshape(n, SETS.others)
-    return np.concatenate([np.ones((n, C), np.float32), of_type[kinds].reshape(n, -1)], axis=1)
 
 
 class FullModel:
@@ -68,7 +55,7 @@ def rows() -> list[Row]:
     """Monte Carlo and Fourier against the full model, one thread; some steps of a descent each."""
     torch.set_num_threads(1)
     sample = MonteCarlo(SETS, ARCHITECTURE, SAMPLES, stream(0, "benchmarks.population"))
-    z = patterns(sample)
+    z = methods.patterns(sample).astype(np.float32)
     one, small = FullModel(z, SAMPLES), FullModel(z, BATCH)
     # The same quantity, though in float32.
     np.testing.assert_allclose(one.gradient(POINT), sample.gradient(POINT)[:4], rtol=1e-3)

@@ -78,9 +78,10 @@ def judge(
     columns: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
     """One row a claim, in order, with the columns of the ledger."""
+    read = inputs.read([claim.judge for claim in claims], named, columns)
     rows = []
     for claim in claims:
-        judgement = inputs.call(claim.judge, named, columns)
+        judgement = inputs.call(claim.judge, read)
         effect, low, high, n = judgement.interval
         values = (study, claim.id, claim.statement, claim.source, judgement.measured)
         rows.append(values + (effect, low, high, n, judgement.verdict))

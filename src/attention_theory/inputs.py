@@ -1,6 +1,6 @@
 """Named inputs of figures and claims: `--input pretraining=<folder>/pretraining.csv`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,20 +26,24 @@ def paths(pairs: list[str] | None) -> dict[str, Path]:
     return named
 
 
-def call(
-    function: Callable, named: Mapping[str, Path], columns: Mapping[str, Sequence[str]]
-) -> Any:
-    """Call `function` with the inputs that its parameters name, each read from its file.
+def read(
+    functions: Iterable[Callable], named: Mapping[str, Path], columns: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """The inputs that the functions' parameters name, each read from its file once.
 
     Tables arrive as data frames, .npz files as dicts of arrays. Raises BadInput if one is missing,
     cannot be read, or lacks one of its `columns` (of an .npz file: arrays).
     """
-    arguments = {}
-    for name in signature(function).parameters:
+    wanted = dict.fromkeys(name for each in functions for name in signature(each).parameters)
+    for name in wanted:
         if name not in named:
             raise BadInput(f"--input: {name}=PATH is missing")
-        arguments[name] = _read(named[name], columns.get(name, ()))
-    return function(**arguments)
+    return {name: _read(named[name], columns.get(name, ())) for name in wanted}
+
+
+def call(function: Callable, inputs: Mapping[str, Any]) -> Any:
+    """Call `function` with the inputs that its parameters name; it must not alter them."""
+    return function(**{name: inputs[name] for name in signature(function).parameters})
 
 
 def _read(path: Path, columns: Sequence[str]) -> Any:

@@ -50,6 +50,19 @@ def named(_wildcards: object, input: Mapping[str, object]) -> str:
     return shlex.join(word for pair in pairs for word in ("--input", pair))
 
 
+def together(figures: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The inputs, by name, of the job that draws all figures of a study.
+
+    Raises ValueError if two figures mean different files by one name.
+    """
+    found: dict[str, str] = {}
+    for figure, inputs in figures.items():
+        for name, path in inputs.items():
+            if found.setdefault(name, path) != path:
+                raise ValueError(f"figure {figure}: the input {name} is {found[name]} elsewhere")
+    return found
+
+
 def gpus(workflow: object) -> int | None:
     """How many GPUs the workflow may use on this machine; None where a cluster hands them out."""
     if not workflow.local_exec or workflow.remote_exec:

@@ -27,6 +27,12 @@ CHANGES = [
     ("{spatial: {pretraining: {seeds: 0}}}", "seeds: 0 is not allowed; it must be at least 1"),
     ("{spatial: {pretraining: {seed: 5}}}", "spatial.pretraining.seed: unknown"),
     ("{spatial: {linear: {D: 7}}}", "config key spatial.linear.D: 7 is not allowed"),
+    ("{spatial: {gaussian: {setting: {D: 31}}}}", "config key spatial.gaussian.setting.D: 31"),
+    (
+        "{spatial: {gaussian: {setting: {q: 0.5}}}}",
+        "spatial.gaussian.setting.q: Gaussian data have",
+    ),
+    ("{spatial: {gaussian: {phis: [sine]}}}", "config key spatial.gaussian.phis.0: 'sine'"),
     ("{images: {models: {vit: {patch: 3}}}}", "config key images.models.vit.patch: 3"),
     ("{images: {models: {vit: {heads: 3}}}}", "config key images.models.vit.heads: 3"),
     ("{images: {datasets: [mnist]}}", "config key images.datasets.0: 'mnist'"),
@@ -89,7 +95,10 @@ def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
     assert "output files have to be generated" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("target", ["spatial", "claims", "spatial_figure_linear", "images"])
+FIGURE = "results/smoke/spatial/figures/linear.pdf"
+
+
+@pytest.mark.parametrize("target", ["spatial", "claims", "images_figures", "images", FIGURE])
 def test_targets(checkout, target):
     done = checkout.snakemake("--cores", 1, "--dry-run", target)
     assert done.returncode == 0, done.stderr

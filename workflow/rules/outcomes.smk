@@ -1,5 +1,6 @@
 # What every study ends in: gathered tables, figures, claims, costs; and the targets.
-# Each loop makes one rule an outcome, so that a figure is a target and has a caption of its own.
+# A study's figures are one job, because each would start Python and import seaborn anew; every
+# figure is a target all the same and has a caption of its own.
 
 for study, tables in TABLES.items():
     for table, parts in tables.items():
@@ -26,39 +27,41 @@ for study, tables in TABLES.items():
 
 
 for study, figures in FIGURES.items():
-    for figure, inputs in figures.items():
 
-        rule:
-            name:
-                f"{study}_figure_{figure}"
-            input:
-                **inputs,
-                code=ours.code(f"{study}.figures"),
-            output:
-                pdf=f"{RESULTS}/{study}/figures/{figure}.pdf",
-                png=report(
+    rule:
+        name:
+            f"{study}_figures"
+        input:
+            **ours.together(figures),
+            code=ours.code(f"{study}.figures"),
+        output:
+            pdf=expand(f"{RESULTS}/{study}/figures/{{figure}}.pdf", figure=figures),
+            png=[
+                report(
                     f"{RESULTS}/{study}/figures/{figure}.png",
                     caption=f"../report/{study}/{figure}.rst",
                     category=study,
                     labels={"figure": figure.replace("_", " ")},
-                ),
-                table=f"{RESULTS}/{study}/figures/{figure}.csv",
-                provenance=f"{RESULTS}/{study}/provenance/figure-{figure}.json",
-            log:
-                f"{RESULTS}/{study}/logs/figure-{figure}.log",
-            localrule: True
-            conda:
-                ENVIRONMENT
-            params:
-                figure=figure,
-                stem=lambda wildcards, output: str(Path(output.pdf).with_suffix("")),
-                module=f"attention_theory.{study}.figures",
-                inputs=ours.named,
-            shell:
-                "python -m {params.module} {params.figure} {params.inputs}"
-                " --output {params.stem:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+                )
+                for figure in figures
+            ],
+            table=expand(f"{RESULTS}/{study}/figures/{{figure}}.csv", figure=figures),
+            provenance=f"{RESULTS}/{study}/provenance/figures.json",
+        log:
+            f"{RESULTS}/{study}/logs/figures.log",
+        localrule: True
+        conda:
+            ENVIRONMENT
+        params:
+            module=f"attention_theory.{study}.figures",
+            figures=list(figures),
+            inputs=ours.named,
+            folder=lambda wildcards, output: str(Path(output.pdf[0]).parent),
+        shell:
+            "python -m {params.module} {params.figures} {params.inputs}"
+            " --output {params.folder:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
-        OUTPUTS[study] += getattr(rules, f"{study}_figure_{figure}").output
+    OUTPUTS[study] += getattr(rules, f"{study}_figures").output
 
 
 for study, inputs in CLAIMS.items():

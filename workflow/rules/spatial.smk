@@ -1,5 +1,5 @@
 # The study `spatial`: pretraining and its sweeps (experiment 1), linear models (5), transfer (6),
-# and what lies beyond the text (8).
+# Gaussian data (7), and what lies beyond the text (8).
 
 from attention_theory.spatial import sections as spatial_sections
 
@@ -95,6 +95,31 @@ rule spatial_transfer:
     shell:
         "python -m attention_theory.spatial.transfer {params.options}"
         " --table {output.table:q} --gpu {resources.gpu}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+GAUSSIAN = ours.checked(spatial_sections.gaussian, config["spatial"]["gaussian"])
+
+
+rule spatial_gaussian:
+    input:
+        code=ours.code("spatial.gaussian"),
+    output:
+        table=f"{SPATIAL}/gaussian.csv",
+        attention=f"{SPATIAL}/gaussian_attention.npz",
+        provenance=f"{SPATIAL}/provenance/gaussian.json",
+    log:
+        f"{SPATIAL}/logs/gaussian.log",
+    cache: True
+    conda:
+        ENVIRONMENT
+    resources:
+        gpu=ours.gpu(config, GPUS),
+    params:
+        options=ours.options(GAUSSIAN | {"base_seed": config["base_seed"]}),
+    shell:
+        "python -m attention_theory.spatial.gaussian {params.options} --gpu {resources.gpu}"
+        " --table {output.table:q} --attention {output.attention:q}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
@@ -238,3 +263,9 @@ BEYOND = {
 }
 FIGURES["spatial"] |= {name: {name: path} for name, path in BEYOND.items()}
 CLAIMS["spatial"] |= BEYOND
+OUTPUTS["spatial"] += rules.spatial_gaussian.output
+FIGURES["spatial"]["gaussian"] = {
+    "gaussian": rules.spatial_gaussian.output.table,
+    "gaussian_attention": rules.spatial_gaussian.output.attention,
+}
+CLAIMS["spatial"]["gaussian"] = rules.spatial_gaussian.output.table

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch._dynamo  # noqa: F401  (torch.optim loads it on first use: here it counts as an import)
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, pad
 

@@ -7,7 +7,13 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
-from attention_theory.spatial import beyond_claims, transfer_claims
+from attention_theory.spatial import (
+    beyond_claims,
+    coupling_claims,
+    gaussian_claims,
+    population_claims,
+    transfer_claims,
+)
 from attention_theory.spatial.inputs import INPUTS
 from attention_theory.spatial.verdicts import ACCURACY, judge_share
 from attention_theory.statistics import CONFIDENCE, Interval, accuracy_interval, t_interval
@@ -114,6 +120,8 @@ CLAIMS = [
         "Theorem 3.1, at finite size",
         judge_linear_boundary,
     ),
+    *population_claims.CLAIMS,
+    *coupling_claims.CLAIMS,
     Claim(
         "T4.2a",
         "gradient descent on the empirical risk, from random initialisation, performs patch "
@@ -128,6 +136,7 @@ CLAIMS = [
         judge_generalisation,
     ),
     *transfer_claims.CLAIMS,
+    *gaussian_claims.CLAIMS,
     *beyond_claims.CLAIMS,
 ]
 

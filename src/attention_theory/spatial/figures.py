@@ -10,7 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attention_theory import figures, style
-from attention_theory.spatial import beyond_figures, distribution, transfer_figures
+from attention_theory.spatial import (
+    beyond_figures,
+    coupling_figures,
+    distribution,
+    gaussian_figures,
+    population_figures,
+    transfer_figures,
+)
 from attention_theory.spatial.inputs import INPUTS
 from attention_theory.spatial.settings import Distribution
 from attention_theory.spatial.sweep_figures import cost, sweeps
@@ -221,7 +228,10 @@ FIGURES = {
     "sweeps": sweeps,
     "cost": cost,
     **transfer_figures.FIGURES,
+    **gaussian_figures.FIGURES,
     **beyond_figures.FIGURES,
+    **population_figures.FIGURES,
+    **coupling_figures.FIGURES,
 }
 
 if __name__ == "__main__":

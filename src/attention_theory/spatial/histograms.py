@@ -89,12 +89,7 @@ class Enumeration(Histograms):
 
     def __init__(self, sets: Sets, architecture: Architecture) -> None:
         """Raises BadInput, with their number, above `MOST_STATES` histograms."""
-        states = number_of_states(sets)
-        if states > MOST_STATES:
-            raise BadInput(
-                f"method exact: D = {sets.D}, C = {sets.C} has {Decimal(states):.3g} states to "
-                f"enumerate, more than {MOST_STATES:.0e}; use fourier or monte-carlo"
-            )
+        check_states(sets)
         types = Types(sets)
         counts = compositions(sets.others, len(types.s))
         log_factorial = reduced.log_factorials(sets.others)
@@ -146,6 +141,16 @@ class MonteCarlo(Histograms):
             *reduced.per_entry(self.sets, mean),
             reduced.per_entry(self.sets, np.sqrt(variance / (self.samples - 1))),
             reduced.per_entry(self.sets, np.abs(values) @ self.weights),
+        )
+
+
+def check_states(sets: Sets) -> None:
+    """Raise BadInput, naming the other methods, if there are too many histograms to enumerate."""
+    states = number_of_states(sets)
+    if states > MOST_STATES:
+        raise BadInput(
+            f"method: exact is beyond its reach at D = {sets.D}, C = {sets.C}, with "
+            f"{Decimal(states):.3g} states, above {MOST_STATES:.0e}; use fourier or monte-carlo"
         )
 
 

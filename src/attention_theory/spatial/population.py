@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from threadpoolctl import threadpool_limits
 
 from attention_theory import step, tables
 from attention_theory.errors import BadInput, within
@@ -28,6 +29,7 @@ def gradient(
     point: Point,
     method: Method,
     base_seed: step.BaseSeed = 1,
+    threads: step.Threads = 1,
 ) -> None:
     """Print risk, d_alpha, d_gamma, d_rho (the last two per entry) at a point as a JSON line.
 
@@ -35,7 +37,8 @@ def gradient(
     (monte-carlo).
     """
     start = time.perf_counter()
-    found = expectation(sets, architecture, method, base_seed).gradient(point)
+    with threadpool_limits(threads):
+        found = expectation(sets, architecture, method, base_seed).gradient(point)
     seconds = time.perf_counter() - start
     names = "risk d_alpha d_gamma d_rho".split()
     values = dict(zip(names, found[:4], strict=True))
@@ -49,12 +52,16 @@ def trajectories(
     ],
     base_seed: step.BaseSeed,
     table: Annotated[Path, typer.Option(help="CSV, a row a step of a trajectory")],
+    threads: step.Threads = 1,
     provenance: step.Provenance = None,
 ) -> None:
     """Descend on the population risk from every configured start."""
     named = _parse(settings)
     rows = []
-    with step.record(provenance, "spatial.population", base_seed=base_seed):
+    with (
+        step.record(provenance, "spatial.population", base_seed=base_seed, threads=threads),
+        threadpool_limits(threads),
+    ):
         for name, trajectory in named.items():
             with within(f"trajectory {name}"):
                 rows += _run(name, trajectory, base_seed)

@@ -3,13 +3,24 @@
 Read by the workflow alone, never by a step: a new experiment here reruns nothing.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from attention_theory.errors import BadInput, require, within
-from attention_theory.spatial import encoding, structures
+from attention_theory.spatial import (
+    coupling_settings,
+    encoding,
+    gaussian_settings,
+    histograms,
+    structures,
+)
+from attention_theory.spatial.coupling_settings import Coupling
 from attention_theory.spatial.encoding import Fixed
+from attention_theory.spatial.gaussian_settings import Gaussian
+from attention_theory.spatial.phase_settings import Phase, Scale
 from attention_theory.spatial.planted_settings import Samples, Scaling
+from attention_theory.spatial.population_settings import trajectory
 from attention_theory.spatial.settings import (
     Architecture,
     Descent,
@@ -91,6 +102,23 @@ def linear(section: Mapping) -> dict[str, dict]:
     return settings
 
 
+def gaussian(section: Mapping) -> dict[str, object]:
+    """The options of the Gaussian step; BadInput with the key at fault."""
+    setting = section["setting"]
+    options = {**setting, **_flat(section, "seeds phis cap")}
+    place = "config key spatial.gaussian"
+    if "q" in setting:
+        raise BadInput(f"{place}.setting.q: Gaussian data have none; it must be left out")
+    with within(f"{place}.setting"):
+        check_partition(setting["partition"])
+        for group in (Gaussian, Architecture, Descent):
+            group(**{field.name: setting[field.name] for field in fields(group)})
+    with within(place):
+        gaussian_settings.parse_phis(options["phis"])
+        gaussian_settings.check_cap(section["cap"])
+    return options
+
+
 def encodings(section: Mapping) -> dict[str, object]:
     """The options of the encodings step; BadInput with the key at fault."""
     options = {**section["setting"], **_flat(section, "seeds encodings size cap")}
@@ -138,6 +166,45 @@ def planted(section: Mapping) -> dict[str, object]:
     with within("config key spatial.planted"):
         for group in (Scaling, Samples):
             group(**{field.name: options[field.name] for field in fields(group)})
+    return options
+
+
+def population(section: Mapping) -> dict[str, dict[str, object]]:
+    """The options of `population trajectories`, of `phase` and of `methods`, by these names.
+
+    A trajectory is the common `setting` with its own changes. Raises BadInput with the key at
+    fault, where it is set.
+    """
+    trajectories = {}
+    for name, changes in section["trajectories"].items():
+        settings = {**section["setting"], **changes}
+        try:
+            checked = trajectory(settings)
+            if checked.method.method == "exact":
+                histograms.check_states(checked.sets)
+        except BadInput as error:
+            key = str(error).partition(":")[0]
+            place = "setting" if key in settings and key not in changes else f"trajectories.{name}"
+            raise BadInput(f"config key spatial.population.{place}.{error}") from None
+        trajectories[name] = settings
+    options = {name: _flat(section[name], section[name]) for name in ("phase", "methods")}
+    for name, group in (("phase", Phase), ("methods", Scale)):
+        with within(f"config key spatial.population.{name}"):
+            group(**options[name])
+    return {"trajectories": {"settings": json.dumps(trajectories)}, **options}
+
+
+def coupling(section: Mapping) -> dict[str, object]:
+    """The options of the coupling step; BadInput with the key at fault."""
+    lists = _flat(section, "samples semi gradient_samples probes")
+    options = {**section["setting"], **lists, **_flat(section, "seeds")}
+    with within("config key spatial.coupling.setting"):
+        check_partition(options["partition"])
+        for group in (Distribution, Architecture):
+            group(**{field.name: options[field.name] for field in fields(group)})
+        coupling_settings.check_size(options["C"])
+    with within("config key spatial.coupling"):
+        Coupling(**{field.name: options[field.name] for field in fields(Coupling)})
     return options
 
 
