@@ -96,7 +96,7 @@ def test_softmax_does_not_overflow_and_ignores_an_entry_that_is_not_there():
 
 
 def test_the_linear_part_is_no_part_of_the_derivatives_in_A():
-    """Else it cancels: at D = 1e6 it is 1e11 times what is left."""
+    """Else it cancels: at D = 1e6 it is 1e9 times what is left."""
     sets, types = Sets(D=10**6, C=5, q=2e-5), Types(Sets(D=10**6, C=5, q=2e-5))
     point, Z = Point(1e-6, 1.0, -0.1), np.arange(-20, 30)
     with_nu, without = (

@@ -29,8 +29,8 @@ from attention_theory.spatial.tilts import Window
 
 REACH = 5000.0  # largest range of F that is integrated
 MARGIN = 0.1  # share of the target that all that is left out may have
-EPSILON = np.finfo(float).eps
-ROUNDING = 10.0  # roundings that add up in an integral
+UNIT = np.finfo(float).eps / 2  # of rounding
+ROUNDING = 10.0  # units that add up in an integral, besides those of F and of the mass
 UNLIKELY = 92.0  # exp(-92) = 1e-40
 BLOCK = 1 << 14  # values of g that are worked on at a time: they fit a processor's cache
 
@@ -164,7 +164,7 @@ def _rounding(window: Window, nodes: Nodes, periods: np.ndarray) -> np.ndarray:
     """The rounding of (risk, alpha, gamma, rho)."""
     absolute = (1 + np.bincount(nodes.row, nodes.kernel))[:, None] * window.mean
     absolute[:, 0] = window.mean[:, 0] + np.bincount(nodes.row, nodes.kernel / nodes.w)
-    units = EPSILON * (ROUNDING + periods / 4 + window.tilts.digits)
+    units = UNIT * (ROUNDING + periods / 4 + window.tilts.digits)
     return (window.tilts.likely * units) @ absolute
 
 

@@ -71,7 +71,8 @@ def _by_method(
     found = []
     if number_of_states(sets) <= MOST_STATES:
         enumeration = Enumeration(sets, architecture)
-        found.append(("exact", _histogram_work(enumeration), enumeration.gradient(point)))
+        # It sums the absolute values too.
+        found.append(("exact", 2 * _histogram_work(enumeration), enumeration.gradient(point)))
     fourier = Fourier(sets, architecture, scale.target)
     gradient = fourier.gradient(point)
     # A product with the 2 C + 1 powers of x before the power of g, and one after.
@@ -88,8 +89,7 @@ def _by_method(
 
 
 def _histogram_work(histograms: Histograms) -> float:
-    types, n = histograms.counts.shape
-    return 2.0 * n * types * TERMS
+    return 2.0 * histograms.counts.size * TERMS
 
 
 def full(sample: MonteCarlo, point: Point) -> Gradient:
