@@ -63,6 +63,7 @@ def main(
     source, order = datasets.read(data), permutations.read(permutation)
     _check_fit(source, order, architecture, training, permutation)
     _check_labels(source, data)
+    code = own.files(architecture.model, architecture.attention)
     device = devices.prepare(gpu * processes, threads)
 
     from attention_theory import checkpoint
@@ -86,7 +87,7 @@ def main(
         seeds=range(seeds),
         device=device,
         threads=threads,
-        inputs=[data, permutation, *own.files(architecture.model, architecture.attention)],
+        inputs=[data, permutation, *code],
     ) as record:
         decisive = {
             "architecture": asdict(architecture),
@@ -94,6 +95,7 @@ def main(
             "schedule": schedule.sketch(training, len(source["train"]) // training.batch),
             "data": files.sha256(data),
             "permutation": order.sha256,
+            "own_code": {str(path): files.sha256(path) for path in code},
             "base_seed": base_seed,
             "arithmetic": _arithmetic(computation, device, threads, processes),
         }
