@@ -1,5 +1,6 @@
 """Enumeration and the common sample against every data point on the full D x D model."""
 
+from functools import partial
 from math import comb
 
 import brute
@@ -14,6 +15,7 @@ from attention_theory.errors import BadInput
 from attention_theory.spatial import distribution as data
 from attention_theory.spatial import exact, histograms, model
 from attention_theory.spatial.expectation import expectation
+from attention_theory.spatial.fourier import Fourier
 from attention_theory.spatial.histograms import Enumeration, MonteCarlo
 from attention_theory.spatial.population_settings import Method, Point, Sets
 from attention_theory.spatial.reduced import Types
@@ -31,14 +33,17 @@ CASES = [
 SETS, ARCHITECTURE, POINT = CASES[0]
 
 
+METHODS = [Enumeration, partial(Fourier, target=1e-13)]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=["enumeration", "fourier"])
 @pytest.mark.parametrize(("sets", "architecture", "point"), CASES)
-def test_enumeration_is_autograd_over_every_data_point(sets, architecture, point):
+def test_gradients_are_autograd_over_every_data_point(sets, architecture, point, method):
     """With A's gradient the same in every entry of a kind (Lemma 4.1)."""
     points = brute.data_points(sets)
     A, own = brute.three_valued(sets, architecture, point)
     risk, d_alpha, d_A = brute.gradient(points, point.alpha, A, architecture)
-    enumeration = Enumeration(sets, architecture)
-    found = enumeration.gradient(point)
+    found = method(sets, architecture).gradient(point)
     assert found.risk == pytest.approx(risk, rel=1e-10)
     assert found.d_alpha == pytest.approx(d_alpha, rel=1e-10)
     within = d_A[own & ~np.eye(sets.D, dtype=bool)]
@@ -48,13 +53,14 @@ def test_enumeration_is_autograd_over_every_data_point(sets, architecture, point
     ):
         np.testing.assert_allclose(entries, ours, rtol=1e-10, atol=1e-12 * scale)
     wanted = brute.error(points, point.alpha, A, architecture)
-    assert enumeration.error(point) == pytest.approx(wanted, abs=1e-12)
+    assert Enumeration(sets, architecture).error(point) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_enumeration_is_the_finite_difference_of_the_full_models_risk():
+@pytest.mark.parametrize("method", METHODS, ids=["enumeration", "fourier"])
+def test_gradients_are_finite_differences_of_the_full_models_risk(method):
     points = brute.data_points(SETS)
     A, _ = brute.three_valued(SETS, ARCHITECTURE, POINT)
-    found = Enumeration(SETS, ARCHITECTURE).gradient(POINT)
+    found = method(SETS, ARCHITECTURE).gradient(POINT)
     h = 1e-4
 
     def slope(d_alpha, d_A):

@@ -160,3 +160,22 @@ def test_bad_settings_of_trajectories_are_one_line(tmp_path):
 def test_settings_are_checked(make, key):
     with pytest.raises(BadInput, match=f"^{key}: .* is not allowed; it must "):
         make()
+
+
+def test_what_is_too_large_for_a_method_is_refused_at_once():
+    big = {"D": "1000000", "C": "5", "q": "0.4"}
+    for sizes, method, says in (
+        (big, "fourier", "needs .* values"),
+        ({"D": "1000", "C": "200", "q": "0.4"}, "monte-carlo", "counts of set types"),
+    ):
+        options = [word for name, value in sizes.items() for word in (f"--{name}", value)]
+        point = "--p 3 --nu 0.1 --beta 2 --alpha 0 --gamma 0 --rho 0".split()
+        command = [sys.executable, "-m", "attention_theory.spatial.population", "gradient"]
+        done = subprocess.run(
+            [*command, *options, *point, "--method", method],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert re.search(says, done.stderr), done.stderr

@@ -62,8 +62,12 @@ def wiggle(places, size):
         ("EV", {"gamma": 1.0 + STEPS / 100}, CONTRADICTED),
         ("EV", {"risk": 0.3}, INCONCLUSIVE),
         ("EV.b", {}, SUPPORTED),
-        ("EV.b", {"alpha": np.sin(STEPS / 20)}, CONTRADICTED),
-        ("EV.b", {"alpha": np.where(STEPS == 50, 1.005, 1.0)}, INCONCLUSIVE),
+        (
+            "EV.b",
+            {"alpha": np.where(STEPS > 40, 2 - STEPS / 40, np.minimum(STEPS / 20, 1))},
+            CONTRADICTED,
+        ),
+        ("EV.b", {"alpha": np.minimum(STEPS / 20, 1.0)}, INCONCLUSIVE),
     ],
 )
 def test_verdicts(identity, columns, verdict):
@@ -87,9 +91,10 @@ def test_sampled_trajectories_and_beta_zero_are_not_judged(columns):
 
 
 def test_a_setting_where_the_labelling_function_errs_is_reported_but_not_judged():
-    noisy = trajectory("noisy", q=0.9, error=0.3, error_low=0.29, error_high=0.31)
-    judgement = judged("T4.1b", trajectory("calm"), noisy)
-    assert judgement.verdict == SUPPORTED and "noisy" in judgement.measured
+    noisy = trajectory("noisy", q=0.9, gamma=-1.0, error=0.3, error_low=0.29, error_high=0.31)
+    for identity in ("T4.1a", "T4.1b"):
+        judgement = judged(identity, trajectory("calm"), noisy)
+        assert judgement.verdict == SUPPORTED and "noisy" in judgement.measured
 
 
 def test_events_are_found_where_they_were_put():
@@ -100,8 +105,9 @@ def test_events_are_found_where_they_were_put():
 
 def test_events_that_overlap_are_not_apart():
     assert not events.find(trajectory(gamma=0.1 * STEPS + 0.5)).apart
-    never = events.find(trajectory(alpha=0.1 * STEPS))
-    assert never[:3] == (None, None, None) and not never.apart
+    for alpha in (0.1 * STEPS, 1 - STEPS / 100):
+        never = events.find(trajectory(alpha=alpha))
+        assert never[:3] == (None, None, None) and not never.apart
 
 
 def test_figures_show_every_trajectory_that_they_name():

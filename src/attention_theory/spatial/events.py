@@ -38,10 +38,10 @@ def find(trajectory: pd.DataFrame) -> Events:
     alpha, gamma, risk = (trajectory[name].to_numpy() for name in ("alpha", "gamma", "risk"))
     steps = trajectory.step.to_numpy()
     increment = np.diff(alpha)
-    largest = int(np.argmax(increment)) if len(increment) else 0
-    T0 = _first(
-        np.arange(len(increment)) > largest, increment <= SETTLED * increment.max(initial=0)
-    )
+    if increment.max(initial=0) <= 0:  # alpha only falls: there is no Event I
+        return Events(None, None, None, np.nan)
+    largest = int(np.argmax(increment))
+    T0 = _first(np.arange(len(increment)) > largest, increment <= SETTLED * increment.max())
     if T0 is None:
         return Events(None, None, None, np.nan)
     after = np.arange(len(risk)) > T0

@@ -28,6 +28,7 @@ from attention_theory.spatial.settings import Architecture
 from attention_theory.spatial.tilts import Window
 
 REACH = 5000.0  # largest range of F that is integrated
+MOST = 2e8  # values of g in a gradient: a minute, and 3 GB of the circle's powers
 MARGIN = 0.1  # share of the target that all that is left out may have
 UNIT = np.finfo(float).eps / 2  # of rounding
 ROUNDING = 10.0  # units that add up in an integral, besides those of F and of the mass
@@ -58,7 +59,8 @@ class Fourier:
     def gradient(self, point: Point) -> Gradient:
         """The population gradient at a point.
 
-        Raises BadInput, naming the range of F, where that is beyond `REACH`.
+        Raises BadInput, naming the range of F, where that is beyond `REACH`, and where q D is so
+        large that there would be too many values.
         """
         window, log_allowed = self._window(point)
         kept = window.log_share > log_allowed + np.log(8)
@@ -70,8 +72,14 @@ class Fourier:
                 f"method fourier: F ranges over +-{periods.max():.3g} at target "
                 f"{self.target:.0e}, beyond +-{REACH:.0f}; lower |alpha|, or use monte-carlo"
             )
-        nodes = _nodes(window, periods, log_allowed)
-        values, scales = self._integrate(window, nodes, _points(window, periods, log_allowed))
+        nodes, points = _nodes(window, periods, log_allowed), _points(window, periods, log_allowed)
+        if points * max(len(nodes.w), len(window.j)) > MOST:
+            raise BadInput(
+                f"method fourier: D = {self.sets.D}, q = {self.sets.q:g} needs "
+                f"{points * len(nodes.w):.2g} values, above {MOST:.0e}, for Z ranges over "
+                f"+-{abs(window.j).max()}; use monte-carlo"
+            )
+        values, scales = self._integrate(window, nodes, points)
         errors = (self.tolerance + dropped) * window.scales + _rounding(window, nodes, periods)
         return Gradient(
             *reduced.per_entry(self.sets, values),

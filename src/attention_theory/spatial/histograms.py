@@ -17,6 +17,7 @@ from attention_theory.spatial.reduced import Gradient, Types
 from attention_theory.spatial.settings import Architecture
 
 MOST_STATES = 1_000_000
+MOST_COUNTS = 100_000_000  # of a sample: 0.8 GB, and as much again to sort them
 LARGEST = 1e150  # of a term: sums of them, and their squares, are finite
 ROUNDING = 50.0  # of a sum of states, in units of the machine's
 TIE = 1e-12  # |F| below this share of its mean absolute terms is a tie
@@ -125,6 +126,12 @@ class MonteCarlo(Histograms):
         self, sets: Sets, architecture: Architecture, samples: int, rng: np.random.Generator
     ) -> None:
         probability = Types(sets).probability
+        size = samples * len(probability)
+        if size > MOST_COUNTS:
+            raise BadInput(
+                f"method: monte-carlo is beyond its reach with {samples} samples at C = {sets.C}, "
+                f"{size:.3g} counts of set types, above {MOST_COUNTS:.0e}"
+            )
         drawn = rng.multinomial(sets.others, probability / probability.sum(), size=samples)
         counts, times = np.unique(drawn, axis=0, return_counts=True)
         super().__init__(sets, architecture, counts, times / samples)

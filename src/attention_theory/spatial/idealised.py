@@ -7,7 +7,7 @@ against its own, which is the reduced derivative divided by the number of such e
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from attention_theory.errors import BadInput
+from attention_theory.errors import BadInput, within
 from attention_theory.spatial.expectation import Expectation
 from attention_theory.spatial.histograms import MOST_STATES, Enumeration, MonteCarlo
 from attention_theory.spatial.histograms import number_of_states as states
@@ -41,11 +41,12 @@ def descend(expectation: Expectation, path: Path) -> Iterator[State]:
         yield State(step, point, gradient)
         if gradient.risk <= path.stop_risk:
             return
-        point = Point(
-            point.alpha - path.eta_v * gradient.d_alpha,
-            point.gamma - path.eta_A * gradient.d_gamma,
-            point.rho - path.eta_A * gradient.d_rho,
-        )
+        with within(f"step {step + 1}"):
+            point = Point(
+                point.alpha - path.eta_v * gradient.d_alpha,
+                point.gamma - path.eta_A * gradient.d_gamma,
+                point.rho - path.eta_A * gradient.d_rho,
+            )
 
 
 class Tested(NamedTuple):
@@ -58,7 +59,7 @@ class Tested(NamedTuple):
 
 
 class TestSample:
-    """The test error along a trajectory: exact where it can be enumerated cheaply, else sampled.
+    """The test error along a trajectory: exact where it can be enumerated, else sampled.
 
     A sample of `patterns` patterns is drawn once and is the same at every point; it is not the
     sample that a Monte Carlo trajectory descends on.
@@ -67,7 +68,7 @@ class TestSample:
     def __init__(
         self, sets: Sets, architecture: Architecture, patterns: int, base_seed: int
     ) -> None:
-        self.exact = states(sets) <= MOST_STATES // 10
+        self.exact = states(sets) <= MOST_STATES
         self.patterns = patterns
         rng = stream(base_seed, "spatial.population.test", sets.D, sets.C)
         self.histograms = (

@@ -18,13 +18,10 @@ from attention_theory.spatial.expectation import expectation
 from attention_theory.spatial.fourier import Fourier
 from attention_theory.spatial.idealised import descend
 from attention_theory.spatial.phase_settings import PHASE_COLUMNS, Phase
-from attention_theory.spatial.population_settings import Method, Point, Sets
+from attention_theory.spatial.population_settings import SEPARATED, Method, Point, Sets
 from attention_theory.spatial.settings import Architecture, Distribution
 
 TARGET = 1e-6  # of the risk at the end
-# Entries of A act through their exponential: what rounding leaves of the gradient that vanishes at
-# beta = 0 (1e-13 here) is no association.
-SEPARATED = 1e-6
 
 
 def main(
@@ -65,7 +62,10 @@ def main(
 
 
 def patch_association(sets: Sets, architecture: Architecture, point: Point) -> float:
-    """The share of associated rows of the three-valued A: all or none (Definition 2.2)."""
+    """The share of associated rows of the three-valued A: all or none (Definition 2.2).
+
+    What rounding leaves of the gradient that vanishes at beta = 0 (1e-12) is no association.
+    """
     weakest_own = min(architecture.beta, point.gamma) if sets.C > 1 else architecture.beta
     return float(weakest_own > point.rho + SEPARATED)
 

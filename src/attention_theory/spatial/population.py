@@ -17,6 +17,7 @@ from attention_theory.errors import BadInput, within
 from attention_theory.progress import Progress
 from attention_theory.spatial import population_settings
 from attention_theory.spatial.expectation import expectation
+from attention_theory.spatial.histograms import check_states
 from attention_theory.spatial.idealised import TestSample, descend
 from attention_theory.spatial.population_columns import POPULATION
 from attention_theory.spatial.population_settings import Method, Point, Sets, Trajectory
@@ -70,7 +71,10 @@ def trajectories(
 
 def _parse(settings: str) -> dict[str, Trajectory]:
     try:
-        named = json.loads(settings)
+        # A whole number beyond any float is no more than infinite.
+        named = json.loads(
+            settings, parse_int=lambda text: int(text) if len(text) < 20 else float(text)
+        )
     except ValueError as error:
         raise BadInput(f"settings: no JSON ({error})") from None
     if not (isinstance(named, dict) and all(isinstance(each, dict) for each in named.values())):
@@ -79,6 +83,8 @@ def _parse(settings: str) -> dict[str, Trajectory]:
     for name, own in named.items():
         with within(f"trajectory {name}"):
             found[name] = population_settings.trajectory(own)
+            if found[name].method.method == "exact":
+                check_states(found[name].sets)
     return found
 
 

@@ -13,15 +13,15 @@ from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
 from attention_theory.spatial import events
 from attention_theory.spatial.exact import labelling_function_error
+from attention_theory.spatial.population_settings import SEPARATED
 from attention_theory.spatial.settings import Distribution
 from attention_theory.spatial.verdicts import ACCURACY
 from attention_theory.statistics import Interval
 
-SEPARATED = 1e-6  # entries of A closer than that are tied
 # |rho| = O(1), read as at most 1: exp(rho) then changes Xi by less than a factor e. The reading is
 # rough, so that a tenth to either side decides nothing.
 BOUNDED, ROUGH = 1.0, 0.1
-KEEPS, FALLS_BACK = 0.999, 0.99  # shares of its highest value that alpha keeps, or falls back below
+GROWS = 1e-3  # relative growth, or decline, of alpha in Event III that counts
 UNDECIDED = 0.01  # share of steps that may lie within the numerical error
 SMALL = (1 - ACCURACY) / 2  # f* itself errs less often than that where T4.1b is judged
 
@@ -42,22 +42,28 @@ def _sure(effect: float, n: int) -> Interval:
 
 
 def judge_association(population: pd.DataFrame) -> Judgement:
-    """T4.1a: is A three-valued with beta and gamma above rho at the end of every trajectory?"""
-    trajectories = _exact(population)
-    if not trajectories:
-        return claims.not_run("no trajectory with beta > 0 in population.csv")
-    last = pd.DataFrame({name: rows.iloc[-1] for name, rows in trajectories.items()}).T
-    gap = (np.minimum(last.beta, last.gamma) - last.rho).astype(float)
-    verdict = SUPPORTED if (gap > SEPARATED).all() else INCONCLUSIVE
-    if (gap < -SEPARATED).any():
+    """T4.1a: where f* itself rarely errs, is A three-valued with beta and gamma above rho at the end
+    of every trajectory?"""
+    last = [rows.iloc[-1] for rows in _exact(population).values()]
+    gaps = {row.trajectory: min(row.beta, row.gamma) - row.rho for row in last}
+    judged = {row.trajectory: gaps[row.trajectory] for row in last if _bayes(row) < SMALL}
+    if not judged:
+        return claims.not_run("no trajectory with a small error of f* in population.csv")
+    values = np.array(list(judged.values()))
+    verdict = SUPPORTED if (values > SEPARATED).all() else INCONCLUSIVE
+    if (values < -SEPARATED).any():
         verdict = CONTRADICTED
-    associated = int((gap > SEPARATED).sum())
+    lowest = min(judged, key=judged.__getitem__)
     measured = (
-        f"every patch associated with its set at the end of {associated} of {len(gap)} "
-        f"trajectories; smallest gap between an entry within a set and one across: "
-        f"{gap.min():.2f} ({gap.idxmin()})"
+        f"every patch associated with its set at the end of {(values > SEPARATED).sum()} of "
+        f"{len(judged)} trajectories; smallest gap between an entry within a set and one across: "
+        f"{judged[lowest]:.2f} ({lowest})"
     )
-    return Judgement(verdict, _sure(gap.min(), len(gap)), measured)
+    rest = {name: gap for name, gap in gaps.items() if name not in judged}
+    if rest:
+        named = ", ".join(f"{gap:.2f} ({name})" for name, gap in rest.items())
+        measured += f"; where f* errs more: {named}"
+    return Judgement(verdict, _sure(judged[lowest], len(judged)), measured)
 
 
 def judge_risk(population: pd.DataFrame) -> Judgement:
@@ -142,15 +148,20 @@ def judge_bounded(population: pd.DataFrame) -> Judgement:
 
 
 def judge_regrowth(population: pd.DataFrame) -> Judgement:
-    """EV.b: does alpha keep what it has once the risk falls, in every setting?"""
-    trajectories = _exact(population)
-    kept = {
-        name: float(rows.alpha.iloc[-1] / rows.alpha.max()) for name, rows in trajectories.items()
-    }
-    middle, half = (KEEPS + FALLS_BACK) / 2, (KEEPS - FALLS_BACK) / 2
-    shortfall = {name: middle - value for name, value in kept.items()}
-    what = f"last alpha over its highest, to hold against {FALLS_BACK:g}"
-    return _judge_each(kept, shortfall, half, what, min)
+    """EV.b: is alpha larger when the risk has fallen (T2, or the end) than when it begins to (T1)?"""
+    grown = {}
+    for name, rows in _exact(population).items():
+        found = events.find(rows)
+        if found.T1 is not None:
+            alpha = rows.set_index("step").alpha
+            end = found.T2 if found.T2 is not None else alpha.index[-1]
+            grown[name] = float(alpha[end] / alpha[found.T1] - 1)
+    if not grown:
+        return claims.not_run("the risk falls on no trajectory in population.csv")
+    # More than a thousandth of growth, or of decline; less decides nothing.
+    shortfall = {name: -value for name, value in grown.items()}
+    what = "growth of alpha in Event III"
+    return _judge_each(grown, shortfall, GROWS, what, min)
 
 
 def _judge_each(
@@ -168,7 +179,7 @@ def _judge_each(
     if not found:
         return claims.not_run("no trajectory with beta > 0 in population.csv")
     fails = [name for name in found if excess[name] > doubt]
-    named = ", ".join(f"{found[name]:.2f} ({name})" for name in fails or found)
+    named = ", ".join(f"{found[name]:.3f} ({name})" for name in fails or found)
     verdict = SUPPORTED if max(excess.values()) <= -doubt else INCONCLUSIVE
     measured = f"fails in {len(fails)} of {len(found)} trajectories; {what}: {named}"
     interval = _sure(worst(found.values()), len(found))

@@ -49,7 +49,8 @@ def trajectories(population: pd.DataFrame) -> Drawn:
     for row, place in ((0, "outside upper center"), (1, "outside lower center")):
         handles, labels = axes[row, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc=place, ncols=3, fontsize=7)
-    shown = "trajectory D beta method step alpha gamma rho risk error error_low error_high".split()
+    shown = "trajectory D beta method step alpha gamma rho risk error error_low error_high "
+    shown = (shown + "error_method").split()
     return figure, population[population.trajectory.isin(names)][shown]
 
 
@@ -91,10 +92,13 @@ def _draw_scalars(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _draw_risk(axis: Axes, rows: pd.DataFrame) -> None:
     axis.plot(rows.step, rows.risk, color=style.PALETTE[3], label="population risk")
-    tested = rows[rows.error.notna() & (rows.error > 0)]
-    spread = np.stack([tested.error - tested.error_low, tested.error_high - tested.error])
+    tested = rows[rows.error.notna()]
+    found, none = tested[tested.error > 0], tested[tested.error == 0]
+    spread = np.stack([found.error - found.error_low, found.error_high - found.error])
     look = {"fmt": "o", "markersize": 2.5, "color": style.PALETTE[4], "elinewidth": 0.8}
-    axis.errorbar(tested.step, tested.error, np.abs(spread), label="test error (95 %)", **look)
+    axis.errorbar(found.step, found.error, np.abs(spread), label="test error (95 %)", **look)
+    # No error in the sample: only the interval's upper end can be shown.
+    axis.plot(none.step, none.error_high, "v", markersize=2.5, color=style.PALETTE[4])
     axis.set_yscale("log")
     axis.margins(x=0)
 

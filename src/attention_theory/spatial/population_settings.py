@@ -12,6 +12,7 @@ from attention_theory.errors import require
 from attention_theory.spatial.settings import Architecture
 from attention_theory.step import option
 
+SEPARATED = 1e-6  # entries of A act through their exponential: closer than that they are tied
 METHODS = ("exact", "fourier", "monte-carlo")
 
 
