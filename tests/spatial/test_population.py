@@ -1,6 +1,7 @@
 """The command for one gradient and the step for trajectories, as a user runs them."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -125,6 +126,7 @@ def test_the_same_settings_give_the_same_bytes(tmp_path):
         (json.dumps({"a": TRAJECTORY | {"eta_v": float("nan")}}), "a.eta_v: nan .* be finite"),
         (json.dumps({"a": TRAJECTORY | {"every": 0}}), "a.every: 0 .* at least 1"),
         (json.dumps({"a": TRAJECTORY | {"alpha_0": 1e99}}), "a.step 0: .*F overflows"),
+        (json.dumps({"a": TRAJECTORY | {"alpha_0": 10**400}}), "a.alpha_0: inf .* be finite"),
         (json.dumps({"a": TRAJECTORY | {"D": 400}}), "a.method: exact is beyond.*states"),
     ],
 )

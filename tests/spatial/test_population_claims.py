@@ -62,11 +62,7 @@ def wiggle(places, size):
         ("EV", {"gamma": 1.0 + STEPS / 100}, CONTRADICTED),
         ("EV", {"risk": 0.3}, INCONCLUSIVE),
         ("EV.b", {}, SUPPORTED),
-        (
-            "EV.b",
-            {"alpha": np.where(STEPS > 40, 2 - STEPS / 40, np.minimum(STEPS / 20, 1))},
-            CONTRADICTED,
-        ),
+        ("EV.b", {"alpha": np.minimum(STEPS / 20, 2 - np.maximum(STEPS / 40, 1))}, CONTRADICTED),
         ("EV.b", {"alpha": np.minimum(STEPS / 20, 1.0)}, INCONCLUSIVE),
     ],
 )

@@ -71,10 +71,7 @@ def trajectories(
 
 def _parse(settings: str) -> dict[str, Trajectory]:
     try:
-        # A whole number beyond any float is no more than infinite.
-        named = json.loads(
-            settings, parse_int=lambda text: int(text) if len(text) < 20 else float(text)
-        )
+        named = json.loads(settings, parse_int=_whole)
     except ValueError as error:
         raise BadInput(f"settings: no JSON ({error})") from None
     if not (isinstance(named, dict) and all(isinstance(each, dict) for each in named.values())):
@@ -86,6 +83,11 @@ def _parse(settings: str) -> dict[str, Trajectory]:
             if found[name].method.method == "exact":
                 check_states(found[name].sets)
     return found
+
+
+def _whole(text: str) -> int | float:
+    """A whole number of JSON; one beyond 64 bits as a float, infinite beyond any float."""
+    return int(text) if len(text) < 19 else float(text)
 
 
 def _run(name: str, trajectory: Trajectory, base_seed: int) -> list[dict]:

@@ -42,8 +42,7 @@ def _sure(effect: float, n: int) -> Interval:
 
 
 def judge_association(population: pd.DataFrame) -> Judgement:
-    """T4.1a: where f* itself rarely errs, is A three-valued with beta and gamma above rho at the end
-    of every trajectory?"""
+    """T4.1a: where f* itself rarely errs, do beta and gamma end above rho in every trajectory?"""
     last = [rows.iloc[-1] for rows in _exact(population).values()]
     gaps = {row.trajectory: min(row.beta, row.gamma) - row.rho for row in last}
     judged = {row.trajectory: gaps[row.trajectory] for row in last if _bayes(row) < SMALL}
@@ -148,7 +147,7 @@ def judge_bounded(population: pd.DataFrame) -> Judgement:
 
 
 def judge_regrowth(population: pd.DataFrame) -> Judgement:
-    """EV.b: is alpha larger when the risk has fallen (T2, or the end) than when it begins to (T1)?"""
+    """EV.b: is alpha larger where the risk has fallen (T2, or the end) than where it begins to?"""
     grown = {}
     for name, rows in _exact(population).items():
         found = events.find(rows)
