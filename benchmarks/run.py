@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import images
 import pandas as pd
 import spatial
 
@@ -11,7 +12,7 @@ OUTPUT = Path("results", "benchmark.csv")
 
 
 def main() -> None:
-    rows = [*spatial.rows(), spatial.batched(), *workflow.rows()]
+    rows = [*spatial.rows(), spatial.batched(), *images.rows(), *workflow.rows()]
     table = pd.DataFrame(rows)
     OUTPUT.parent.mkdir(exist_ok=True)
     table.to_csv(OUTPUT, index=False)
