@@ -25,11 +25,23 @@ def compare(
     benchmark: str, ours: Callable[[], object], other: Callable[[], object], rounds: int = ROUNDS
 ) -> Row:
     """Time `ours` and `other` in turn; a ratio above 1 says that ours is faster."""
-    ours(), other()  # caches, threads and allocators warm up
-    times = np.array([(_seconds(ours), _seconds(other)) for _ in range(rounds)])
-    low, ratio, high = np.percentile(times[:, 1] / times[:, 0], [25, 50, 75])
-    ours_ms, other_ms = 1e3 * np.median(times, axis=0)
-    return Row(benchmark, *map(float, (ratio, low, high, ours_ms, other_ms)), rounds)
+    seconds = race({"ours": ours, "other": other}, rounds)
+    return row(benchmark, seconds["ours"], seconds["other"])
+
+
+def race(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, np.ndarray]:
+    """Seconds (rounds,) of each function; they take turns, after a warm-up of each."""
+    for function in functions.values():
+        function()  # caches, threads and allocators warm up
+    times = [[_seconds(function) for function in functions.values()] for _ in range(rounds)]
+    return dict(zip(functions, np.array(times).T, strict=True))
+
+
+def row(benchmark: str, ours: np.ndarray, other: np.ndarray, scale: float = 1) -> Row:
+    """The row of two functions that took turns; the ratio may be in units of `scale`."""
+    low, ratio, high = np.percentile(scale * other / ours, [25, 50, 75])
+    times = 1e3 * np.median(ours), 1e3 * np.median(other)
+    return Row(benchmark, *map(float, (ratio, low, high, *times)), len(ours))
 
 
 def _seconds(function: Callable[[], object]) -> float:

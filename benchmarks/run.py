@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import images
 import images_training
 import pandas as pd
 import population
@@ -17,6 +18,7 @@ def main() -> None:
         *spatial.rows(),
         spatial.batched(),
         *population.rows(),
+        *images.rows(),
         *images_training.rows(),
         *workflow.rows(),
     ]

@@ -39,15 +39,18 @@ def describe(architecture: Architecture, data: DataSet) -> dict[str, float]:
     return {"parameters": models.parameters(model), "gflop_per_training_image": flop / 1e9}
 
 
-def training_flop(model: "nn.Module", data: DataSet) -> float:
-    """Floating-point operations of training on one image, by shapes alone: nothing is computed."""
+def training_flop(model: "nn.Module", data: DataSet, batch: int = BATCH) -> float:
+    """Floating-point operations of training on one image of a batch; moves the model to `meta`.
+
+    Counted on shapes alone: nothing is computed.
+    """
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    images = torch.zeros(BATCH, data.channels, data.size, data.size, device="meta")
+    images = torch.zeros(batch, data.channels, data.size, data.size, device="meta")
     with FlopCounterMode(display=False) as counter:
         model.to("meta")(images).sum().backward()
-    return counter.get_total_flops() / BATCH
+    return counter.get_total_flops() / batch
 
 
 Size = Annotated[int | None, typer.Option(help="default: that of the paper's ViT, of our CNN")]
