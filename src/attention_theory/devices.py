@@ -3,25 +3,37 @@
 import ctypes
 import fcntl
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 from attention_theory.errors import require
 
+DRIVER = "libcuda.so.1"
+ASK = f"""
+import ctypes
+driver, number = ctypes.CDLL("{DRIVER}"), ctypes.c_int(0)
+known = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(number)) == 0
+print(number.value if known else 0)
+"""
+
 
 def count() -> int:
-    """The number of usable CUDA GPUs, asked of the driver; honours CUDA_VISIBLE_DEVICES."""
+    """The number of usable CUDA GPUs, asked of the driver; honours CUDA_VISIBLE_DEVICES.
+
+    A process of its own asks: the driver reads CUDA_VISIBLE_DEVICES when it is initialised, and in
+    this process that must come after a slot was taken.
+    """
     if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1"):
         return 0
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
+        ctypes.CDLL(DRIVER)  # loaded, not initialised
     except OSError:
         return 0
-    number = ctypes.c_int(0)
-    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(number)) != 0:
-        return 0
-    return number.value
+    asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=False)
+    return int(asked.stdout) if asked.returncode == 0 else 0
 
 
 def prepare(gpu: int, threads: int) -> str:

@@ -80,3 +80,13 @@ def test_more_gpus_than_there_are_are_refused(monkeypatch):
     monkeypatch.setattr(devices, "count", lambda: 2)
     with pytest.raises(BadInput, match="gpu: 3 is not allowed; it must be at most 2"):
         devices.prepare(3, 1)
+
+
+def test_the_driver_is_not_initialised_before_a_slot_is_taken(monkeypatch):
+    """It would read CUDA_VISIBLE_DEVICES too early: another process asks it."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(devices.ctypes, "CDLL", lambda name: object())  # has no cuInit to call
+    monkeypatch.setattr(devices, "ASK", "print(7)")
+    assert devices.count() == 7
+    monkeypatch.setattr(devices, "ASK", "import no_such_module")
+    assert devices.count() == 0

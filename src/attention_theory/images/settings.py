@@ -81,8 +81,8 @@ class Frame:
     classes: int = option("number of class folders")
 
     def __post_init__(self) -> None:
-        for name in ("size", "classes"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
+        require(self.size >= 1, "size", self.size, "be at least 1")
+        require(self.classes >= 2, "classes", self.classes, "be at least 2: there is one to choose")
         require(self.resize >= self.size, "resize", self.resize, f"be at least size = {self.size}")
 
 
