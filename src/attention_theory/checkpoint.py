@@ -89,6 +89,14 @@ class Checkpoints:
         yield from self.folder.glob(f".{PATTERN}")
 
 
+def read(path: Path) -> dict[str, Tensor]:
+    """The tensors of one checkpoint, whatever training it is of. Raises BadInput if it is none."""
+    try:
+        return _read(path)[2]
+    except Damaged as fault:
+        raise BadInput(f"{path}: no whole checkpoint ({fault})") from None
+
+
 def _encode(epoch: int, about: Mapping, tensors: Mapping[str, Tensor]) -> bytes:
     head = json.dumps({"version": VERSION, "epoch": epoch, "about": about}).encode()
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -8,10 +8,11 @@ IMAGES = f"{RESULTS}/images"
 IMAGE_DATA = ours.checked(image_sections.datasets, config["images"])
 IMAGE_SETTINGS = ours.checked(image_sections.trainings, config["images"])
 IMAGE_PERMUTATIONS = image_sections.permutations(IMAGE_SETTINGS)
-IMAGE_SEEDS = range(config["images"]["seeds"])
 IMAGE_GPUS = config["images"]["computation"]["gpus"]
 WITH_SIMILARITY = image_sections.with_similarity(IMAGE_SETTINGS)
 WITH_MAPS = image_sections.with_maps(IMAGE_SETTINGS)
+WITH_ATTENTION = image_sections.with_maps(IMAGE_SETTINGS, "positional") or WITH_MAPS
+PRETRAINED = ours.checked(image_sections.pretrained, config["images"])
 
 
 rule images_data:
@@ -63,65 +64,78 @@ rule images_permutation:
         " --output {output.permutation:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
-rule images_training:
-    input:
-        data=lambda wildcards: (
-            f"{IMAGES}/data/{IMAGE_SETTINGS[wildcards.setting]['dataset']}.npz"
-        ),
-        permutation=lambda wildcards: (
-            f"{IMAGES}/permutations/{IMAGE_SETTINGS[wildcards.setting]['images']}.npz"
-        ),
-        code=lambda wildcards: ours.code(
-            "images.training", IMAGE_SETTINGS[wildcards.setting]["options"]
-        ),
-    output:
-        **ours.each_seed(
-            "model",
-            f"{IMAGES}/models/{{setting}}-seed{{seed}}.safetensors",
-            config["images"]["seeds"],
-        ),
-        **ours.each_seed(
-            "snapshot",
-            f"{IMAGES}/snapshots/{{setting}}-seed{{seed}}.npz",
-            config["images"]["seeds"],
-        ),
-        table=f"{IMAGES}/training/{{setting}}.csv",
-        provenance=f"{IMAGES}/provenance/training-{{setting}}.json",
-    log:
-        f"{IMAGES}/logs/training-{{setting}}.log",
-    wildcard_constraints:
-        setting="|".join(IMAGE_SETTINGS),
-    cache: True
-    conda:
-        ENVIRONMENT
-    resources:
-        gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
-    params:
-        checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
-        device=lambda wildcards, resources: ours.options(
-            {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}
-        ),
-        options=lambda wildcards: ours.options(
-            IMAGE_SETTINGS[wildcards.setting]["options"]
-            | {"base_seed": config["base_seed"]}
-        ),
-        models=lambda wildcards, output: str(Path(output.model_0).parent),
-        snapshots=lambda wildcards, output: str(Path(output.snapshot_0).parent),
-    shell:
-        "python -m attention_theory.images.training --setting {wildcards.setting}"
-        " --data {input.data:q} --permutation {input.permutation:q} {params.options}"
-        " --table {output.table:q} --models {params.models:q}"
-        " --snapshots {params.snapshots:q} --checkpoints {params.checkpoints:q} {params.device}"
-        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+# A permutation has a number of seeds of its own, and so a rule: a cached one names every output.
+
+for permutation, seeds in config["images"]["seeds"].items():
+    settings = [
+        name
+        for name, setting in IMAGE_SETTINGS.items()
+        if setting["permutation"] == permutation
+    ]
+    if not settings:
+        continue
+
+    rule:
+        name:
+            f"images_training_{permutation}"
+        input:
+            data=lambda wildcards: (
+                f"{IMAGES}/data/{IMAGE_SETTINGS[wildcards.setting]['dataset']}.npz"
+            ),
+            permutation=lambda wildcards: (
+                f"{IMAGES}/permutations/{IMAGE_SETTINGS[wildcards.setting]['images']}.npz"
+            ),
+            code=lambda wildcards: ours.code(
+                "images.training", IMAGE_SETTINGS[wildcards.setting]["options"]
+            ),
+        output:
+            **ours.each_seed(
+                "model",
+                f"{IMAGES}/models/{{setting}}-seed{{seed}}.safetensors",
+                seeds,
+            ),
+            **ours.each_seed(
+                "snapshot",
+                f"{IMAGES}/snapshots/{{setting}}-seed{{seed}}.npz",
+                seeds,
+            ),
+            table=f"{IMAGES}/training/{{setting}}.csv",
+            provenance=f"{IMAGES}/provenance/training-{{setting}}.json",
+        log:
+            f"{IMAGES}/logs/training-{{setting}}.log",
+        wildcard_constraints:
+            setting="|".join(settings),
+        cache: True
+        conda:
+            ENVIRONMENT
+        resources:
+            gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
+        params:
+            checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
+            device=lambda wildcards, resources: ours.options(
+                {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}
+            ),
+            options=lambda wildcards: ours.options(
+                IMAGE_SETTINGS[wildcards.setting]["options"]
+                | {"base_seed": config["base_seed"]}
+            ),
+            models=lambda wildcards, output: str(Path(output.model_0).parent),
+            snapshots=lambda wildcards, output: str(Path(output.snapshot_0).parent),
+        shell:
+            "python -m attention_theory.images.training --setting {wildcards.setting}"
+            " --data {input.data:q} --permutation {input.permutation:q} {params.options}"
+            " --table {output.table:q} --models {params.models:q}"
+            " --snapshots {params.snapshots:q} --checkpoints {params.checkpoints:q} {params.device}"
+            " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
 rule images_similarity:
     input:
-        snapshots=expand(
-            f"{IMAGES}/snapshots/{{setting}}-seed{{seed}}.npz",
-            setting=WITH_SIMILARITY,
-            seed=IMAGE_SEEDS,
-        ),
+        snapshots=[
+            f"{IMAGES}/snapshots/{name}-seed{seed}.npz"
+            for name in WITH_SIMILARITY
+            for seed in range(IMAGE_SETTINGS[name]["options"]["seeds"])
+        ],
         permutations=expand(
             f"{IMAGES}/permutations/{{images}}.npz",
             images=sorted(
@@ -141,27 +155,72 @@ rule images_similarity:
         permutations=lambda wildcards, input: shlex.join(
             f"--permutation={path}" for path in input.permutations
         ),
+        base_seed=config["base_seed"],
     shell:
-        "python -m attention_theory.images.similarity {input.snapshots:q} {params.permutations}"
+        "python -m attention_theory.images.similarity table {input.snapshots:q}"
+        " {params.permutations} --base-seed {params.base_seed}"
         " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
+rule images_pretrained:
+    input:
+        code=ours.code("images.pretrained"),
+    output:
+        table=f"{IMAGES}/pretrained.csv",
+        maps=f"{IMAGES}/pretrained.npz",
+        provenance=f"{IMAGES}/provenance/pretrained.json",
+    log:
+        f"{IMAGES}/logs/pretrained.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        options=ours.options(PRETRAINED | {"base_seed": config["base_seed"]}),
+    shell:
+        "python -m attention_theory.images.pretrained {params.options}"
+        " --table {output.table:q} --maps {output.maps:q}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+IMAGE_TABLES = [f"{IMAGES}/training/{name}.csv" for name in IMAGE_SETTINGS]
 OUTPUTS["images"] = [
     *expand(rules.images_data.output, dataset=IMAGE_DATA),
     *expand(rules.images_permutation.output, images=IMAGE_PERMUTATIONS),
-    *expand(rules.images_training.output, setting=IMAGE_SETTINGS),
+    *[
+        path
+        for name, setting in IMAGE_SETTINGS.items()
+        for path in expand(
+            getattr(rules, f"images_training_{setting['permutation']}").output,
+            setting=name,
+        )
+    ],
     *rules.images_similarity.output,
+    *rules.images_pretrained.output,
 ]
-TABLES["images"] = {
-    "accuracy": expand(rules.images_training.output.table, setting=IMAGE_SETTINGS),
-}
+TABLES["images"] = {"accuracy": IMAGE_TABLES}
 FIGURES["images"] = {"accuracy": {"accuracy": f"{IMAGES}/accuracy.csv"}}
+if any(setting["permutation"] != "none" for setting in IMAGE_SETTINGS.values()):
+    FIGURES["images"]["drops"] = {"accuracy": f"{IMAGES}/accuracy.csv"}
+if image_sections.compares(IMAGE_SETTINGS):
+    FIGURES["images"]["competition"] = {"accuracy": f"{IMAGES}/accuracy.csv"}
+if WITH_SIMILARITY:
+    FIGURES["images"]["recovery"] = {"similarity": f"{IMAGES}/similarity.csv"}
 if WITH_MAPS:
-    FIGURES["images"]["similarity_maps"] = {
-        "snapshot": f"{IMAGES}/snapshots/{WITH_MAPS}-seed0.npz",
-        "permutation": f"{IMAGES}/permutations/{IMAGE_SETTINGS[WITH_MAPS]['images']}.npz",
-    }
+    for figure in ("similarity_maps", "similarity_tiles"):
+        FIGURES["images"][figure] = {
+            "snapshot": f"{IMAGES}/snapshots/{WITH_MAPS}-seed0.npz",
+            "permutation": f"{IMAGES}/permutations/{IMAGE_SETTINGS[WITH_MAPS]['images']}.npz",
+        }
+if WITH_ATTENTION:
+    for figure in ("attention_maps", "attention_layers"):
+        FIGURES["images"][figure] = {
+            "attention_snapshot": f"{IMAGES}/snapshots/{WITH_ATTENTION}-seed0.npz",
+            "attention_permutation": f"{IMAGES}/permutations/{IMAGE_SETTINGS[WITH_ATTENTION]['images']}.npz",
+        }
+if "weights" in PRETRAINED:
+    FIGURES["images"]["pretrained"] = {"pretrained_maps": f"{IMAGES}/pretrained.npz"}
 CLAIMS["images"] = {
     "accuracy": f"{IMAGES}/accuracy.csv",
     "similarity": f"{IMAGES}/similarity.csv",
+    "pretrained": f"{IMAGES}/pretrained.csv",
 }

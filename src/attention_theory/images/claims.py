@@ -1,22 +1,31 @@
-"""The claims of the study: what permuting an image's patches costs, what a ViT makes of it.
+"""The claims of the study: what permuting an image's patches costs, what a ViT makes of it, and
+what positional attention is worth.
 
-Pairs are runs of one seed, on original and on patch-permuted images: they share the test images,
-the initial weights (of one model), the order and the shifts.
+Pairs are runs of one seed (pairs.py).
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement, not_run
-from attention_theory.images import columns
-from attention_theory.statistics import Interval, t_interval
+from attention_theory.images import columns, pairs, pretrained_claims
+from attention_theory.images.margins import HALF_WAY, MARGIN, SUFFERS, SURVIVES
+from attention_theory.images.names import label
+from attention_theory.statistics import Interval, equivalent, not_worse, t_interval
 
-SURVIVES = 0.02  # a drop below this is survival
-SUFFERS = 0.01  # a drop above this is damage
-HALF_WAY = 0.5  # from chance to ceiling: nearer to the ceiling than to chance
 SOURCE = "Sec. 6, Fig. 3"
+CNNS = ("cnn", "resnet18", "vgg19_bn")
+DATASETS = {  # as the ledger calls them
+    "digits": "scikit-learn's digits",
+    "fashion_mnist": "Fashion-MNIST",
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "svhn": "SVHN",
+    "imagefolder": "ImageNet (a folder of images)",
+}
 
 
 def judge_permuted_accuracy(accuracy: pd.DataFrame) -> Judgement:
@@ -27,31 +36,32 @@ def judge_permuted_accuracy(accuracy: pd.DataFrame) -> Judgement:
 
 
 def _judge_drops(accuracy: pd.DataFrame) -> Judgement | None:
-    """The interval is that of the ViT's drop; the verdict rests on both models' drops."""
-    vit, cnn = drop(accuracy, "vit", "self"), drop(accuracy, "cnn", "none")
-    if vit is None or cnn is None:
+    """The interval is that of the ViT's drop; the verdict rests on it and on every CNN's drop."""
+    vit = drop(accuracy, "vit", "self")
+    found = {name: drop(accuracy, name, "none") for name in CNNS}
+    cnns = {name: interval for name, interval in found.items() if interval is not None}
+    if vit is None or not cnns:
         return None
-    if vit.high < SURVIVES and cnn.low > SUFFERS:
+    if vit.high < SURVIVES and all(cnn.low > SUFFERS for cnn in cnns.values()):
         verdict = SUPPORTED
-    elif vit.low > SURVIVES or cnn.high < SUFFERS:
+    elif vit.low > SURVIVES or any(cnn.high < SUFFERS for cnn in cnns.values()):
         verdict = CONTRADICTED
     else:
         verdict = INCONCLUSIVE
+    suffering = " and ".join(
+        f"by {_interval(cnn)} for the {label(name, 'none')}" for name, cnn in cnns.items()
+    )
     measured = (
         f"{_place(accuracy)}: permuting the patches lowers accuracy by {_interval(vit)} for the "
-        f"ViT (survives below {SURVIVES}) and by {_interval(cnn)} for the CNN "
-        f"(suffers above {SUFFERS}), {vit.n} and {cnn.n} seeds, one permutation"
+        f"ViT (survives below {SURVIVES}) and {suffering} (suffers above {SUFFERS}), {vit.n} "
+        f"seeds of the ViT, one permutation"
     )
     return Judgement(verdict, vit, measured)
 
 
 def drop(accuracy: pd.DataFrame, model: str, attention: str) -> Interval | None:
     """A model's paired drop, original - patch-permuted accuracy; None without a pair."""
-    chosen = accuracy[(accuracy.model == model) & (accuracy.attention == attention)]
-    pairs = chosen.pivot(index="seed", columns="permutation", values="accuracy")
-    if not {"none", "patch"} <= set(pairs.columns):
-        return None
-    differences = (pairs["none"] - pairs["patch"]).dropna()
+    differences = pairs.drop(accuracy, model, attention, "patch")
     return t_interval(differences) if len(differences) else None
 
 
@@ -81,6 +91,38 @@ def _judge_recovery(similarity: pd.DataFrame) -> Judgement | None:
         f"{precision.n} seeds"
     )
     return Judgement(verdict, precision, measured)
+
+
+def judge_competition(dataset: str, accuracy: pd.DataFrame) -> Judgement:
+    """I3 on one data set: every patch size, the worst decides and all are told."""
+    chosen = accuracy[accuracy.dataset == dataset]
+    found = [_judge_gain(rows) for _, rows in chosen.groupby("patch", sort=False)]
+    found = [judgement for judgement in found if judgement is not None]
+    if not found:
+        return not_run(f"this configuration does not train both ViTs on {dataset}")
+    worst = claims.worst(found)
+    told = "; ".join(judgement.measured for judgement in found)
+    return Judgement(worst.verdict, worst.interval, f"positional - vanilla accuracy: {told}")
+
+
+def _judge_gain(accuracy: pd.DataFrame) -> Judgement | None:
+    """Not worse by the margin, one-sided at 95 %; contradicted if surely worse by more."""
+    gains = pairs.gain(accuracy)
+    if gains.empty:
+        return None
+    interval = t_interval(gains)
+    competes, same = not_worse(gains, MARGIN), equivalent(gains, MARGIN)
+    if competes.passed:
+        verdict = SUPPORTED
+    else:
+        surely_worse = not_worse(-gains, -MARGIN)  # is vanilla - positional above the margin?
+        verdict = CONTRADICTED if surely_worse.passed else INCONCLUSIVE
+    measured = (
+        f"patch {accuracy.patch.iloc[0]}: {_interval(interval)}, {interval.n} seeds (not worse by "
+        f"{MARGIN}: p = {competes.p_value:.2g}; equivalent within {MARGIN}: "
+        f"{'yes' if same.passed else 'no'}, p = {same.p_value:.2g})"
+    )
+    return Judgement(verdict, interval, measured)
 
 
 def _worst(
@@ -117,6 +159,16 @@ CLAIMS = [
         SOURCE,
         judge_recovered_neighbourhoods,
     ),
+    *(
+        Claim(
+            f"I3.{dataset}",
+            f"a ViT with positional attention competes with a vanilla ViT on {name}",
+            "Sec. 6, tables",
+            partial(judge_competition, dataset),
+        )
+        for dataset, name in DATASETS.items()
+    ),
+    pretrained_claims.LOCAL_POSITIONS,
 ]
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from attention_theory.images.parallel import ALONE, Team
 from attention_theory.images.problem import Part, Problem, permuted
 from attention_theory.images.problem import load as load
 from attention_theory.images.settings import Architecture, Computation, Training
+from attention_theory.images.snapshots import Snapshots
 from attention_theory.progress import Progress
 from attention_theory.streams import stream
 
@@ -73,21 +74,27 @@ def fit(
     weights = stream(base_seed, "images.weights", seed)
     model = models.build(architecture, problem.shape, weights).to(problem.device)
     engine = Engine(model, problem, training, computation, base_seed, seed, team)
-    snapshots = [snapshot(model, problem, architecture, 0)]
+    snapshots = Snapshots(model, problem, architecture, training.epochs)
+    snapshots.take(0)
     if checkpoints and (saved := checkpoints.load()):
-        engine.restore(*saved)
+        engine.restore(saved[0], snapshots.restore(saved[1]))
     started, trained = time.perf_counter(), training.epochs - engine.epoch
-    _train(engine, training.epochs, label, checkpoints)
+    _train(engine, training.epochs, label, checkpoints, snapshots)
     seconds = time.perf_counter() - started
-    snapshots.append(snapshot(model, problem, architecture, training.epochs))
     images = trained * engine.per_epoch * training.batch
     found = evaluate(model, problem, problem.test)
     _check_loss(found.loss, engine, label)
-    return Fitted(model, *found, snapshots, images, seconds)
+    return Fitted(model, *found, snapshots.taken, images, seconds)
 
 
-def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | None) -> None:
-    """Train up to `epochs`, with checkpoints on the way and at the end."""
+def _train(
+    engine: Engine,
+    epochs: int,
+    label: str,
+    checkpoints: Checkpoints | None,
+    snapshots: Snapshots,
+) -> None:
+    """Train up to `epochs`, with snapshots and checkpoints on the way and at the end."""
     every, first = engine.computation.checkpoint_every, engine.team.first
     with Progress(label, epochs) if first else nullcontext() as progress:
         if first and engine.epoch:
@@ -96,9 +103,10 @@ def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | N
         while engine.epoch < epochs:
             loss = engine.train_epoch()
             _check_loss(loss, engine, label)
+            snapshots.take(engine.epoch)
             due = every and (engine.epoch % every == 0 or engine.epoch == epochs)
             if first and checkpoints and due:
-                checkpoints.save(engine.epoch, engine.tensors())
+                checkpoints.save(engine.epoch, engine.tensors() | snapshots.tensors())
             if first:
                 progress.advance(f"loss {loss:.3f}")
 
@@ -125,20 +133,3 @@ def evaluate(
         right += (logits.argmax(1) == labels).sum().item()
         loss += cross_entropy(logits.double(), labels, reduction="sum").item()
     return Evaluation(right / len(part.labels), loss / len(part.labels))
-
-
-def snapshot(
-    model: nn.Module, problem: Problem, architecture: Architecture, epoch: int
-) -> dict[str, np.ndarray]:
-    """What a model with tokens knows of space: positions (tokens, width) and attention_matrices
-    (layers, tokens, tokens), averaged over heads and validation images.
-
-    Tokens are those of the permuted images. A model without tokens leaves the epoch alone.
-    """
-    found = {"epoch": np.asarray(epoch)}
-    if architecture.has_tokens:
-        images = problem.validation.images[:EVALUATION_BATCH].to(problem.device)
-        matrices = model.attention_matrices(permuted(images, problem))
-        found["positions"] = model.positions.detach().cpu().numpy().copy()
-        found["attention_matrices"] = matrices.mean(1).cpu().numpy()
-    return found

@@ -40,6 +40,12 @@ def warmed_cosine(epoch: int, epochs: int) -> float:
     return LOWEST + (1 - LOWEST) * (1 + math.cos(math.pi * part)) / 2
 
 
+def snapshot_epochs(epochs: int) -> list[int]:
+    """Epochs after which snapshots are taken: 0, the powers of 2, and the last."""
+    powers = [2**k for k in range(epochs.bit_length()) if 2**k < epochs]
+    return [0, *powers, epochs]
+
+
 def sketch(training: Training, per_epoch: int, points: int = 10) -> list[float]:
     """The rates at the tenths of a training, its last step included: what a resume compares."""
     steps = training.epochs * per_epoch

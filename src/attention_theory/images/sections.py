@@ -59,10 +59,7 @@ def trainings(section: Mapping) -> dict[str, dict]:
     decides the permutation: `<dataset>-<patch>-<permutation>`), its number of `tokens` (0 without),
     and `options`, those of the training step. Raises BadInput with the key at fault.
     """
-    with within("config key images"):
-        check_seeds(section["seeds"])
-        for permutation in section["permutations"]:
-            check_permutation(permutation)
+    seeds = _seeds(section)
     known = {dataset: _known(section, dataset) for dataset in datasets(section)}
     with within("config key images.training"):
         training = Training(**section["training"])
@@ -81,11 +78,12 @@ def trainings(section: Mapping) -> dict[str, dict]:
             "options": asdict(architecture)
             | asdict(training)
             | asdict(computation)
-            | {"seeds": section["seeds"]},
+            | {"seeds": seeds[permutation]},
         }
         for dataset in known
-        for name, architecture in _architectures(section["models"], known[dataset])
-        for permutation in section["permutations"]
+        for name, architecture, own in _architectures(section["models"], known[dataset])
+        for permutation in seeds
+        if own is None or permutation in own
     }
 
 
@@ -104,18 +102,37 @@ def permutations(trainings: Mapping[str, dict]) -> dict[str, dict]:
 
 
 def with_similarity(trainings: Mapping[str, dict]) -> list[str]:
-    """The settings whose tokens have a place on the true grid, and enough of them to rank."""
-    return [
-        name
-        for name, setting in trainings.items()
-        if setting["tokens"] > NEIGHBOURS and setting["permutation"] != "pixel"
-    ]
+    """The settings with enough tokens to rank by their similarity."""
+    return [name for name, setting in trainings.items() if setting["tokens"] > NEIGHBOURS]
 
 
-def with_maps(trainings: Mapping[str, dict]) -> str | None:
-    """The first setting with similarity on permuted patches, if any: its maps are drawn."""
-    names = with_similarity(trainings)
-    return next((name for name in names if trainings[name]["permutation"] == "patch"), None)
+def with_maps(trainings: Mapping[str, dict], attention: str = "self") -> str | None:
+    """The first setting of a kind of attention on permuted patches, if any: its maps are drawn."""
+    for name in with_similarity(trainings):
+        setting = trainings[name]
+        if setting["permutation"] == "patch" and setting["options"]["attention"] == attention:
+            return name
+    return None
+
+
+def compares(trainings: Mapping[str, dict]) -> bool:
+    """Whether vanilla and positional attention are both trained on some original images."""
+    kinds = {
+        (setting["images"], setting["options"]["attention"])
+        for setting in trainings.values()
+        if setting["permutation"] == "none" and setting["options"]["model"] == "vit"
+    }
+    return any((images, "self") in kinds and (images, "positional") in kinds for images, _ in kinds)
+
+
+def pretrained(section: Mapping) -> dict[str, object]:
+    """The options of the step that looks at a pretrained ViT's positions (Fig. 1a)."""
+    with within("config key images.pretrained"):
+        weights = section["pretrained"]["weights"]
+        allowed = "be timm, the path of a file, or null: not run"
+        require(weights != "", "weights", weights, allowed)
+    options = {"model": section["pretrained"]["model"]}
+    return options | ({} if weights is None else {"weights": weights})
 
 
 def _known(section: Mapping, dataset: str) -> DataSet:
@@ -154,11 +171,32 @@ def _computation(section: Mapping, training: Training) -> Computation:
     return computation
 
 
-def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Architecture]]:
-    """The models of the configuration by name, checked against the size of the data set."""
+def _seeds(section: Mapping) -> dict[str, int]:
+    """The number of seeds by permutation, those with none left out."""
+    with within("config key images.seeds"):
+        for permutation, seeds in section["seeds"].items():
+            check_permutation(permutation)
+            require(seeds >= 0, permutation, seeds, "not be negative")
+    seeds = {permutation: n for permutation, n in section["seeds"].items() if n}
+    with within("config key images"):
+        check_seeds(sum(seeds.values()))
+    return seeds
+
+
+def _architectures(
+    models: Mapping, data: DataSet
+) -> Iterator[tuple[str, Architecture, list[str] | None]]:
+    """The models of the configuration by name, checked against the size of the data set, and the
+    permutations that they are trained on (None: all)."""
     seen: set[tuple] = set()
     for name, sizes in models.items():
+        if sizes is None:  # of a configuration below, and not wanted
+            continue
         with within(f"config key images.models.{name}"):
+            sizes = dict(sizes)
+            permutations = sizes.pop("permutations", None)
+            for permutation in permutations or ():
+                check_permutation(permutation)
             defaults = recipes.sizes(sizes["model"], sizes.get("recipe", "standard"))
             architecture = Architecture(**(defaults | sizes))
             architecture.check_size(data.size)
@@ -166,4 +204,4 @@ def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Archit
             allowed = "differ from the other models in model, attention or patch, as the tables do"
             require(kind not in seen, "model", architecture.model, allowed)
             seen.add(kind)
-        yield name, architecture
+        yield name, architecture, permutations

@@ -1,90 +1,48 @@
-"""What a model learned of space: similarity of tokens, compared with the true grid.
+"""What a model learned of space: similarity of its tokens, held against the true grid.
 
 Two similarity matrices M (tokens, tokens), row = query, column = key: the cosine of the positional
 encodings (`positions`), and the attention matrix averaged over images, heads and layers
 (`attention`). Patch permutations are undone first, so that token i stands at row i // side, column
-i % side of the true image. Measures, each over the rows of M, a token's similarity to itself left
-out (Sec. 6, Figs. 3 and 4 of the source show the maps; the figures of merit are ours):
+i % side of the true image. The measures are those of locality.py.
 
-- precision_at_4: of a token's 4 most similar tokens, the share (of 4) that are its true
-  neighbours, above, below, left and right; averaged over tokens. Ties count at the share expected
-  if they were broken at random.
-- chance: its expectation when similarity is unrelated to the grid: neighbours / (tokens - 1).
-- ceiling: its highest value, below 1 because tokens at the border have fewer than 4 neighbours.
-  On a 4 x 4 grid chance is .2 and the ceiling .75.
-- spearman: rank correlation of similarity with Euclidean distance on the true grid, over all
-  ordered pairs of tokens; -1 when nearer always means more similar.
+`table` is the workflow's step, on the snapshots of a training. `page` is for any weights: ours
+(weights, a checkpoint or snapshots) or timm's (a file, or a name that timm can load); it draws the
+maps of all tokens and of a few, and prints the figures of merit as one JSON line:
+
+    python -m attention_theory.images.similarity page --weights vit.safetensors --output page
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import typer
-from scipy import stats
 
-from attention_theory import files, ranking, step, tables
-from attention_theory.errors import BadInput
-from attention_theory.images import columns
+from attention_theory import files, step, tables
+from attention_theory.errors import BadInput, require
+from attention_theory.images import columns, encodings
 from attention_theory.images import permutation as permutations
+from attention_theory.images.locality import (
+    Locality,
+    cosine_similarity,
+    grid_distances,
+    locality,
+    shuffles,
+    token_distances,
+)
 from attention_theory.images.permutation import Permutation, unpermute_matrix
 from attention_theory.images.settings import NEIGHBOURS
+from attention_theory.streams import stream
 
-
-class Precision(NamedTuple):
-    """Precision at k against the true neighbours, its expectation by chance, its highest value."""
-
-    precision: float
-    chance: float
-    ceiling: float
-
-
-def cosine_similarity(vectors: np.ndarray) -> np.ndarray:
-    """The cosines (n, n) of rows (n, width), in float64; a row of zeros has cosine 0 with all."""
-    vectors = np.asarray(vectors, dtype=float)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units = vectors / np.where(lengths > 0, lengths, 1)
-    return np.clip(units @ units.T, -1, 1)
-
-
-def grid_distances(side: int) -> np.ndarray:
-    """Euclidean distances (side ** 2, side ** 2) between the points of a square grid."""
-    rows, columns = np.divmod(np.arange(side**2), side)
-    return np.hypot(rows[:, None] - rows, columns[:, None] - columns)
-
-
-def precision_at_k(M: np.ndarray, distances: np.ndarray, k: int = NEIGHBOURS) -> Precision:
-    """Precision at k of M (n, n) against the neighbours, the tokens at distance 1.
-
-    Raises ValueError unless M and distances are (n, n) with n > k.
-    """
-    n = len(M)
-    if M.shape != (n, n) or distances.shape != (n, n) or n <= k:
-        raise ValueError(f"M and distances must be (n, n) with n > {k}")
-    near = distances == 1
-    M = np.where(np.eye(n, dtype=bool), -np.inf, np.asarray(M, dtype=float))
-    hits = ranking.expected_hits(M, near, k)
-    neighbours = near.sum(1)
-    chance = neighbours / (n - 1)
-    return Precision(
-        float(hits.mean() / k), float(chance.mean()), float(np.minimum(neighbours, k).mean() / k)
-    )
-
-
-def spearman(M: np.ndarray, distances: np.ndarray) -> float:
-    """Rank correlation of M (n, n) with distances (n, n) off the diagonal; NaN if M is constant."""
-    off = ~np.eye(len(M), dtype=bool)
-    values = np.asarray(M, dtype=float)[off]
-    if np.ptp(values) <= ranking.slack(values):
-        return float("nan")
-    return float(stats.spearmanr(values, distances[off]).statistic)
+MEASURES = ("positions", "attention")
 
 
 def matrices(
     snapshot: dict[str, np.ndarray], permutation: Permutation
 ) -> Iterator[tuple[str, int, str, np.ndarray]]:
-    """(measure, epoch, state, un-permuted M) of each state of a model's snapshots."""
+    """(measure, epoch, state, M) of each state of a model's snapshots, patches un-permuted."""
     states = zip(snapshot["epoch"].tolist(), snapshot["state"].tolist(), strict=True)
     for index, (epoch, state) in enumerate(states):
         found = {
@@ -92,18 +50,24 @@ def matrices(
             "attention": snapshot["attention_matrices"][index].astype(float).mean(0),
         }
         for measure, M in found.items():
-            yield measure, epoch, state, unpermute_matrix(M, permutation)
+            yield measure, epoch, state, in_place(M, permutation)
 
 
-def measure(snapshot: dict[str, np.ndarray], permutation: Permutation) -> list[dict]:
-    """The rows of the similarity table of one model."""
-    distances = grid_distances(permutation.size // permutation.patch)
+def in_place(M: np.ndarray, permutation: Permutation) -> np.ndarray:
+    """M (..., tokens, tokens) with tokens at their true places, if they have such places."""
+    return M if permutation.granularity == "pixel" else unpermute_matrix(M, permutation)
+
+
+def measure(
+    snapshot: dict[str, np.ndarray], permutation: Permutation, orders: np.ndarray
+) -> list[dict]:
+    """The rows of the similarity table of one model, tested with relabellings (draws, tokens)."""
+    distances = token_distances(permutation)
     rows = []
     for name, epoch, state, M in matrices(snapshot, permutation):
         row = {key: snapshot[key].item() for key in columns.SETTING}
         row |= {"measure": name, "epoch": epoch, "state": state}
-        values = (*precision_at_k(M, distances), spearman(M, distances))
-        rows.append(row | dict(zip(columns.SIMILARITY[-4:], values, strict=True)))
+        rows.append(row | locality(M, distances, orders)._asdict())
     return rows
 
 
@@ -127,13 +91,18 @@ def check_grid(permutation: Permutation, place: str | Path) -> None:
     """Raise BadInput unless the tokens have places on a true grid, and enough of them."""
     if permutation.granularity == "pixel":
         raise BadInput(f"{place}: permuted pixels; tokens must have a place on the true grid")
-    tokens = (permutation.size // permutation.patch) ** 2
+    check_tokens_to_rank((permutation.size // permutation.patch) ** 2, place)
+
+
+def check_tokens_to_rank(tokens: int, place: str | Path) -> None:
+    """Raise BadInput unless a token has more others than neighbours."""
     if tokens <= NEIGHBOURS:
         raise BadInput(f"{place}: {tokens} tokens; there must be more than {NEIGHBOURS}")
 
 
-def main(
+def table(
     output: Annotated[Path, typer.Option(help="CSV, a row a measure of a model's state")],
+    base_seed: step.BaseSeed,
     snapshots: Annotated[
         list[Path] | None, typer.Argument(help="snapshots of models with tokens (.npz)")
     ] = None,
@@ -143,20 +112,65 @@ def main(
     ] = None,
     provenance: step.Provenance = None,
 ) -> None:
-    """Compare what models learned of space, before and after training, with the true grid."""
+    """Hold what models know of space, from the start to the end of training, against the grid."""
     snapshots, permutation = snapshots or [], permutation or []
-    with step.record(provenance, "images.similarity", inputs=[*snapshots, *permutation]):
+    inputs = [*snapshots, *permutation]
+    with step.record(provenance, "images.similarity", inputs=inputs, base_seed=base_seed):
         known = {found.sha256: found for found in map(permutations.read, permutation)}
+        orders: dict[int, np.ndarray] = {}
         rows = []
         for path in snapshots:
             snapshot = files.read_arrays(path)
             own = known.get(check_tokens(snapshot, path))
             if own is None:
                 raise BadInput(f"{path}: trained under a permutation that is not among those given")
-            check_grid(own, path)
-            rows += measure(snapshot, own)
+            tokens = snapshot["positions"].shape[1]
+            check_tokens_to_rank(tokens, path)
+            if tokens not in orders:
+                orders[tokens] = shuffles(tokens, stream(base_seed, "images.shuffles", tokens))
+            rows += measure(snapshot, own, orders[tokens])
         tables.write(output, rows, columns.SIMILARITY)
 
 
+def page(
+    output: Annotated[Path, typer.Option(help="the page, without suffix: .pdf, .png and .csv")],
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="ours or timm's: .safetensors, .npz, .checkpoint, .pth, .pt, .bin"),
+    ] = None,
+    timm: Annotated[
+        str | None, typer.Option(help="in place of a file: a model that timm loads by name")
+    ] = None,
+    permutation: Annotated[
+        Path | None, typer.Option(help="patch permutation that it was trained under (.npz)")
+    ] = None,
+) -> None:
+    """Draw the similarity maps of a model's positional encodings; print their measures."""
+    require((weights is None) != (timm is None), "weights", str(weights), "be given, or timm")
+    name = timm or str(weights)
+    P = encodings.of_timm(timm) if timm else encodings.read(weights)
+    check_tokens_to_rank(len(P), name)
+    M = cosine_similarity(P)
+    if permutation:
+        own = permutations.read(permutation)
+        check_grid(own, permutation)
+        fits = len(own.order) == len(P)
+        require(fits, f"{permutation}: tokens", len(own.order), f"be {len(P)}, those of {name}")
+        M = unpermute_matrix(M, own)
+    found = merit(M)
+    from attention_theory import style
+    from attention_theory.images import maps
+
+    style.use()
+    style.save(*maps.page(M, name, found), output)
+    print(json.dumps({"tokens": len(P), "width": P.shape[1]} | found._asdict()))
+
+
+def merit(M: np.ndarray) -> Locality:
+    """The measures of a matrix (tokens, tokens) whose tokens stand on a square grid."""
+    orders = shuffles(len(M), stream(0, "images.shuffles", len(M)))
+    return locality(M, grid_distances(round(len(M) ** 0.5)), orders)
+
+
 if __name__ == "__main__":
-    step.run(main)
+    step.run(table, page)

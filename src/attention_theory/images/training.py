@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from attention_theory.checkpoint import Checkpoints
     from attention_theory.images.fitting import Fitted
 
-STATES = ("initial", "final")
 Processes = Annotated[
     int, typer.Option(min=1, help="processes that share a batch; with --gpu 1 a GPU each")
 ]
@@ -121,10 +120,11 @@ def main(
             place = common | {"seed": seed}
             if team.first:
                 name = f"{setting}-seed{seed}"
-                about = place | {"permutation_sha256": order.sha256, "state": STATES}
+                states = ["initial", *["between"] * (len(fitted.snapshots) - 2), "final"]
+                about = place | {"permutation_sha256": order.sha256, "state": states}
                 _write(fitted, models / f"{name}.safetensors", snapshots / f"{name}.npz", about)
             found = {"accuracy": fitted.accuracy, "parameters": registry.parameters(fitted.model)}
-            rows.append(place | found)
+            rows.append(place | found | {"setting": setting})
             losses.append(fitted.loss)
             images, seconds = images + fitted.images, seconds + fitted.seconds
         if team.first:
