@@ -31,6 +31,7 @@ rule all:
     default_target: True
     input:
         *OUTPUTS.values(),
+        *TIMED.values(),
         rules.ledger.output,
         rules.costs.output,
     localrule: True

@@ -17,7 +17,6 @@ SECTION = {
     "checksums": {},
     "imagefolder": {"size": 8, "resize": 10, "classes": 5},
     "split": {"test": 0.5, "validation": 0.1, "limit": 0},
-    "permutations": ["none", "patch", "pixel"],
     "models": {
         "vit": {"model": "vit", "attention": "self", "patch": 2, "width": 8, "layers": 1}
         | {"heads": 2, "mlp": 8, "position_std": 0.02},
@@ -27,7 +26,8 @@ SECTION = {
     | {"smoothing": 0.1, "shift": 1},
     "computation": {"gpus": 1, "accumulate": 1, "checkpoint_every": 0}
     | {"precision": "auto", "compile": "auto"},
-    "seeds": 3,
+    "seeds": {"none": 3, "patch": 3, "pixel": 2},
+    "pretrained": {"model": "vit_small_patch32_224", "weights": None},
 }
 
 
@@ -44,13 +44,40 @@ def test_every_model_is_trained_on_every_permutation():
         "dataset": "digits",
         "options": {"permutation": "patch", "patch": 2},
     }
-    assert sections.with_similarity(trainings) == ["digits-vit-none", "digits-vit-patch"]
+    vits = ["digits-vit-none", "digits-vit-patch", "digits-vit-pixel"]
+    assert sections.with_similarity(trainings) == vits
+    assert [trainings[name]["options"]["seeds"] for name in vits] == [3, 3, 2]
     assert sections.with_maps(trainings) == "digits-vit-patch"
     few = copy.deepcopy(SECTION)
     few["models"]["vit"]["patch"] = 4
     assert sections.with_similarity(sections.trainings(few)) == [], "four tokens cannot be ranked"
     without = {name: trainings[name] for name in ("digits-cnn-patch", "digits-vit-pixel")}
-    assert sections.with_similarity(without) == [] and sections.with_maps(without) is None
+    assert sections.with_similarity(without) == ["digits-vit-pixel"]
+    assert sections.with_maps(without) is None
+
+
+def test_what_is_trained_can_be_chosen_by_model_and_permutation():
+    section = copy.deepcopy(SECTION)
+    section["models"]["cnn"] = None
+    section["models"]["vit"]["permutations"] = ["none", "pixel"]
+    section["models"]["positional"] = SECTION["models"]["vit"] | {"attention": "positional"}
+    section["seeds"]["pixel"] = 0
+    trainings = sections.trainings(section)
+    assert list(trainings) == [
+        f"digits-{n}" for n in ("vit-none", "positional-none", "positional-patch")
+    ]
+    assert sections.with_maps(trainings) is None
+    assert sections.with_maps(trainings, "positional") == "digits-positional-patch"
+    assert sections.compares(trainings)
+    del trainings["digits-vit-none"]
+    assert not sections.compares(trainings)
+
+
+@pytest.mark.parametrize("weights", [None, "timm", "some/file.pth"])
+def test_the_pretrained_model_may_be_left_out(weights):
+    section = SECTION | {"pretrained": {"model": "vit", "weights": weights}}
+    found = {"model": "vit"} | ({"weights": weights} if weights else {})
+    assert sections.pretrained(section) == found
 
 
 def test_what_the_preparation_of_a_data_set_is_told():
@@ -101,13 +128,14 @@ def test_bad_settings_of_other_data_sets_are_named(dataset, changes, words):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("seeds", 0, "config key images.seeds: 0 is not allowed; it must be at least 1"),
+        ("seeds", dict.fromkeys(("none", "patch"), 0), "images.seeds: 0 .* be at least 1"),
+        ("seeds.patch", -1, "config key images.seeds.patch: -1 is not allowed"),
         (
             "datasets",
             ["digit"],
             "images.dataset: 'digit' .* be one of: digits, fashion_mnist, ci",
         ),
-        ("permutations", ["rows"], "images.permutation: 'rows' .* none, patch, pixel"),
+        ("models.vit.permutations", ["rows"], "permutation: 'rows' .* none, patch, pixel"),
         ("split.test", 1.0, "images.split.test: 1.0 .* lie in"),
         ("split.validation", NAN, "images.split.validation: nan .* lie in"),
         ("split.limit", -1, "images.split.limit: -1 .* not be negative"),
@@ -190,7 +218,7 @@ def test_sizes_that_are_not_given_are_the_papers():
         "own": [3, 0, 0, 0, 0.0],
         "gram": [384, 7, 12, 384, 0.02],
     }
-    assert sections.with_similarity(trainings)[-1] == "digits-gram-patch"
+    assert sections.with_similarity(trainings)[-1] == "digits-gram-pixel"
 
 
 def test_models_that_the_tables_cannot_tell_apart_are_refused():

@@ -5,7 +5,7 @@ import pytest
 
 from attention_theory import files
 
-STEPS = "digits permutation training similarity figures claims".split()
+STEPS = "digits permutation training pretrained figures claims".split()
 STEPS += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
 DATA = "--test .5 --validation .1 --base-seed 0 --output d.npz"
 OWN_TEST = "--test 0 --validation .1 --base-seed 0 --output d.npz --data-dir nowhere"
@@ -16,7 +16,8 @@ TRAINING = (
     "--rate .001 --weight-decay 0 --smoothing 0 --shift 1 --seeds 1 --base-seed 0 --table t.csv "
     "--models m --snapshots s"
 )
-SIMILARITY = "{p}/digits.npz --permutation {p}/patch.npz --output s.csv"
+SIMILARITY = "table --base-seed 0 {p}/digits.npz --permutation {p}/patch.npz --output s.csv"
+PRETRAINED = "--model m --base-seed 0 --table t.csv --maps m.npz --weights no.pth"
 
 BAD = [
     ("digits", DATA, {".5": ".0001"}, "test: 0.0001 is not allowed; it must give at least one"),
@@ -74,6 +75,8 @@ BAD = [
     ("training", TRAINING, {"digits.npz": "one.npz"}, "classes: 1 is not allowed; it must be at"),
     ("training", TRAINING, {"digits.npz": "short.npz"}, "labels: 1796 is not allowed; it must be"),
     ("similarity", SIMILARITY, {}, "no snapshots of a model with tokens"),
+    ("pretrained", PRETRAINED, {}, "no.pth: no such file"),
+    ("pretrained", PRETRAINED, {"no.pth": "no"}, "must end in one of: .safetensors"),
     ("figures", "pie --output f", {}, "figure: 'pie' is not allowed; it must be one of"),
     ("figures", "accuracy --output f", {}, "--input: accuracy=PATH is missing"),
     ("claims", "--output c.csv --input accuracy", {}, "it must read NAME=PATH"),

@@ -1,75 +1,25 @@
-"""Measures of similarity on maps where the answer is known exactly."""
+"""What a model learned of space: its snapshots in a table, any weights on a page."""
+
+import json
+import pickle
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import safetensors.torch
+import torch
 
-from attention_theory import files
+from attention_theory import checkpoint, files, tables
 from attention_theory.errors import BadInput
-from attention_theory.images import columns
+from attention_theory.images import columns, encodings, locality
 from attention_theory.images import permutation as p
 from attention_theory.images import similarity as s
 
-GRID = s.grid_distances(4)
+GRID = locality.grid_distances(4)
+ORDERS = locality.shuffles(16, np.random.default_rng(0), 99)
 SETTING = {"dataset": "digits", "model": "vit", "attention": "self", "patch": 2}
-
-
-def test_chance_and_ceiling_on_a_4_by_4_grid():
-    found = s.precision_at_k(-GRID, GRID)
-    assert found == pytest.approx((0.75, 0.2, 0.75))
-
-
-def test_constant_similarity_is_at_chance():
-    found = s.precision_at_k(np.ones((16, 16)), GRID)
-    assert found.precision == pytest.approx(found.chance)
-
-
-def test_a_map_that_prefers_the_far_corner_finds_no_neighbours():
-    assert s.precision_at_k(GRID, GRID).precision == 0
-
-
-def test_precision_of_a_map_that_knows_rows_and_pairs_of_rows():
-    """Top 4: the three tokens of the own row, 1 or 2 of them neighbours, and a vertical one."""
-    row, column = np.divmod(np.arange(16), 4)
-    M = 2.0 * (row[:, None] == row)
-    M += (row[:, None] == row ^ 1) & (column[:, None] == column)
-    assert s.precision_at_k(M, GRID).precision == pytest.approx((1.5 + 1) / 4)
-
-
-def test_random_maps_are_at_chance_on_average():
-    rng = np.random.default_rng(0)
-    values = [s.precision_at_k(rng.random((16, 16)), GRID).precision for _ in range(400)]
-    assert np.mean(values) == pytest.approx(0.2, abs=0.01)  # 4.5 standard errors
-
-
-@given(seed=st.integers(0, 2**32), side=st.integers(3, 6))
-def test_measures_do_not_depend_on_scale_or_place(seed, side):
-    distances = s.grid_distances(side)
-    M = np.random.default_rng(seed).standard_normal(distances.shape)
-    found = s.precision_at_k(M, distances)
-    assert 0 <= found.precision <= found.ceiling
-    assert s.precision_at_k(3 * M + 1, distances) == pytest.approx(found)
-    assert s.spearman(np.exp(M), distances) == pytest.approx(s.spearman(M, distances))
-
-
-def test_spearman_knows_the_direction():
-    assert s.spearman(-GRID, GRID) == pytest.approx(-1)
-    assert s.spearman(GRID**2, GRID) == pytest.approx(1)
-    assert np.isnan(s.spearman(np.ones((16, 16)), GRID))
-
-
-def test_cosines():
-    vectors = np.array([[1.0, 0], [0, 2], [-3, 0], [1, 1], [0, 0]])
-    found = s.cosine_similarity(vectors)
-    assert found[0].tolist() == pytest.approx([1, 0, -1, 0.5**0.5, 0])
-    assert found[4].tolist() == [0] * 5
-    np.testing.assert_array_equal(found, found.T)
-
-
-def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="n > 4"):
-        s.precision_at_k(np.eye(4), s.grid_distances(2))
 
 
 def smooth_encodings(side: int = 4) -> np.ndarray:
@@ -80,9 +30,10 @@ def smooth_encodings(side: int = 4) -> np.ndarray:
 
 def snapshot(order: p.Permutation, **changes) -> dict[str, np.ndarray]:
     """Initial: random encodings; final: smooth ones, as the tokens of permuted images stand."""
-    smooth = smooth_encodings()[order.order]
+    places = order.order if len(order.order) == 16 else np.arange(16)
+    smooth = smooth_encodings()[places]
     positions = np.stack([np.random.default_rng(0).standard_normal(smooth.shape), smooth])
-    local = np.exp(-GRID)[order.order][:, order.order]
+    local = np.exp(-GRID)[places][:, places]
     matrices = np.stack([np.full((2, 16, 16), 1 / 16), np.stack([local, local])])
     found = SETTING | {"permutation": order.granularity, "seed": 3}
     found |= {"permutation_sha256": order.sha256, "epoch": [0, 60], "state": ["initial", "final"]}
@@ -92,7 +43,9 @@ def snapshot(order: p.Permutation, **changes) -> dict[str, np.ndarray]:
 
 def test_maps_of_permuted_images_are_put_back_first():
     order = p.draw("patch", "digits", 8, 2, 0)
-    rows = {(row["measure"], row["state"]): row for row in s.measure(snapshot(order), order)}
+    rows = {
+        (row["measure"], row["state"]): row for row in s.measure(snapshot(order), order, ORDERS)
+    }
     assert set(rows[("positions", "final")]) == set(columns.SIMILARITY)
     for measure in ("positions", "attention"):
         final = rows[(measure, "final")]
@@ -101,7 +54,7 @@ def test_maps_of_permuted_images_are_put_back_first():
         assert final["spearman"] < -0.95
     assert rows[("attention", "initial")]["precision_at_4"] == pytest.approx(0.2)
     identity = p.draw("none", "digits", 8, 2, 0)
-    wrong = s.measure(snapshot(order), identity)
+    wrong = s.measure(snapshot(order), identity, ORDERS)
     assert max(row["precision_at_4"] for row in wrong) < 0.5
 
 
@@ -119,15 +72,112 @@ def test_snapshots_without_tokens_or_a_grid_are_refused():
 
 
 def test_the_step_finds_each_models_permutation(call, prepared, tmp_path):
-    for name in ("none", "patch"):
+    for name in ("none", "patch", "pixel"):
         order = p.read(prepared / f"{name}.npz")
         files.write_arrays(tmp_path / f"s-{name}.npz", **snapshot(order))
-    words = ["--permutation", prepared / "none.npz", "--permutation", prepared / "patch.npz"]
-    code, _ = call("similarity", "s-none.npz", "s-patch.npz", *words, "--output", "out.csv")
-    assert code == 0
-    lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[0] == ",".join(columns.SIMILARITY) and len(lines) == 1 + 2 * 4
-    code, error = call("similarity", "s-patch.npz", *words[:2], "--output", "no.csv")
+    words = [f"--permutation={prepared / name}.npz" for name in ("none", "patch", "pixel")]
+    snapshots = ["s-none.npz", "s-patch.npz", "s-pixel.npz"]
+    rest = ("--base-seed", 0, "--output")
+    assert call("similarity", "table", *snapshots, *words, *rest, "out.csv")[0] == 0
+    found = tables.read(tmp_path / "out.csv", columns.SIMILARITY)
+    assert len(found) == 3 * 4
+    known = found.precision_at_4.notna().groupby(found.permutation).all()
+    assert known.to_dict() == {"none": True, "patch": True, "pixel": False}
+    code, error = call("similarity", "table", "s-patch.npz", words[0], *rest, "no.csv")
     assert code == 2 and "s-patch.npz: trained under a permutation that is not among" in error
-    assert call("similarity", "--output", "none.csv")[0] == 0
-    assert (tmp_path / "none.csv").read_text() == lines[0] + "\n"
+    assert call("similarity", "table", *rest, "none.csv")[0] == 0
+    assert (tmp_path / "none.csv").read_text() == ",".join(columns.SIMILARITY) + "\n"
+
+
+def write_weights(folder: Path, P: np.ndarray) -> list[str]:
+    """The same encodings as the files that others write them in."""
+    tensor = torch.tensor(P, dtype=torch.float32)
+    with_class = torch.cat([torch.zeros(1, P.shape[1]), tensor])[None]
+    safetensors.torch.save_file({"positions": tensor}, folder / "ours.safetensors")
+    safetensors.torch.save_file({"pos_embed": with_class}, folder / "timm.safetensors")
+    torch.save({"model": {"pos_embed": with_class}}, folder / "timm.pth")
+    np.savez(folder / "google.npz", **{encodings.KEYS[-1]: with_class.numpy()})
+    np.savez(folder / "snapshot.npz", positions=np.stack([0 * P, P]))
+    saved = checkpoint.Checkpoints(folder, {})
+    saved.save(3, {"model.positions": tensor, "optimiser.0.step": torch.zeros(())})
+    names = "ours.safetensors timm.safetensors timm.pth google.npz snapshot.npz"
+    return [*names.split(), "epoch-000003.checkpoint"]
+
+
+def test_encodings_are_found_in_any_file_of_weights(tmp_path):
+    P = smooth_encodings()
+    for name in write_weights(tmp_path, P):
+        np.testing.assert_allclose(encodings.read(tmp_path / name), P, rtol=1e-6)
+
+
+class Trap:
+    """Unpickled, it would leave a file."""
+
+    def __reduce__(self):
+        return (open, ("sprung", "w"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("gone.npz", None, "no such file"),
+        ("a.txt", b"x", "must end in one of"),
+        ("b.safetensors", b"x", "not readable as weights"),
+        ("c.pth", pickle.dumps(Trap()), "not readable as weights"),
+        ("d.npz", b"x", "no readable .npz"),
+        ("e.checkpoint", b"x", "no whole checkpoint"),
+    ],
+)
+def test_what_is_no_file_of_weights_is_named(tmp_path, monkeypatch, name, content, words):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=words):
+        encodings.read(Path(name))
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"weights": np.ones(3)}, "no positional encodings"),
+        ({"positions": np.ones(3)}, "a square grid"),
+        ({"positions": np.ones((34, 2))}, "a square grid"),
+        ({"positions": np.full((16, 2), np.nan)}, "finite"),
+    ],
+)
+def test_encodings_of_no_grid_are_refused(tmp_path, arrays, words):
+    np.savez(tmp_path / "x.npz", **arrays)
+    with pytest.raises(BadInput, match=words):
+        encodings.read(tmp_path / "x.npz")
+
+
+def test_a_page_of_any_weights(call, prepared, tmp_path):
+    order = p.read(prepared / "patch.npz")
+    np.savez(tmp_path / "w.npz", positions=smooth_encodings()[order.order])
+    page = ("similarity", "page", "--weights", "w.npz", "--output", "page")
+    code, text = call(*page, "--permutation", prepared / "patch.npz")
+    found = json.loads(text)
+    assert code == 0 and found["tokens"] == 16 and found["precision_at_4"] == 0.75
+    assert found["precision_p"] == 0.001 and found["spearman"] < -0.95
+    assert all((tmp_path / f"page.{suffix}").stat().st_size for suffix in ("pdf", "png", "csv"))
+    assert json.loads(call(*page)[1])["precision_at_4"] < 0.5, "not un-permuted"
+    code, error = call(*page, "--permutation", prepared / "pixel.npz")
+    assert code == 2 and "permuted pixels" in error
+    code, error = call("similarity", "page", "--output", "page")
+    assert code == 2 and "weights" in error and error.count("\n") == 1
+
+
+def test_timm_that_is_not_there_is_said_in_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(BadInput, match="timm is not installed"):
+        encodings.of_timm("vit_small_patch32_224")
+
+
+def test_timm_without_its_weights_is_said_in_one_line(monkeypatch):
+    def create_model(name, pretrained):
+        raise OSError(f"no {name}\nsecond line")
+
+    monkeypatch.setitem(sys.modules, "timm", SimpleNamespace(create_model=create_model))
+    with pytest.raises(BadInput, match="^timm cannot load vit: no vit$"):
+        encodings.of_timm("vit")

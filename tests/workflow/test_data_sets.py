@@ -94,10 +94,13 @@ def test_a_part_of_fashion_mnist_is_trained_on(debian, tmp_path):
         datasets=["fashion_mnist"],
         data_dir=str(debian),
         split={"limit": 2000},
-        models={"vit": {"patch": 4, "width": 32}, "cnn": {"width": 16, "patch": 4}},
+        models={
+            "vit": {"patch": 4, "width": 32},
+            "positional": None,
+            "cnn": {"width": 16, "patch": 4},
+        },
         training={"epochs": 5},
-        permutations=["patch"],
-        seeds=1,
+        seeds={"none": 0, "patch": 1, "pixel": 0},
     )
     done = checkout.snakemake("change.yaml", "--cores", 2, "--", "images")
     assert done.returncode == 0, done.stderr[-3000:]

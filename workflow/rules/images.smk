@@ -219,6 +219,37 @@ if WITH_ATTENTION:
         }
 if "weights" in PRETRAINED:
     FIGURES["images"]["pretrained"] = {"pretrained_maps": f"{IMAGES}/pretrained.npz"}
+if image_sections.compares(IMAGE_SETTINGS):
+
+    rule images_cost:
+        input:
+            accuracy=f"{IMAGES}/accuracy.csv",
+            costs=f"{RESULTS}/costs.csv",
+            code=ours.code("images.figures"),
+        output:
+            pdf=f"{IMAGES}/figures/cost.pdf",
+            png=report(
+                f"{IMAGES}/figures/cost.png",
+                caption="../report/images/cost.rst",
+                category="images",
+                labels={"figure": "cost"},
+            ),
+            table=f"{IMAGES}/figures/cost.csv",
+        log:
+            f"{IMAGES}/logs/cost.log",
+        localrule: True
+        conda:
+            ENVIRONMENT
+        params:
+            inputs=ours.named,
+            folder=lambda wildcards, output: str(Path(output.pdf).parent),
+        shell:
+            "python -m attention_theory.images.figures cost {params.inputs}"
+            " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+    TIMED["images"] = rules.images_cost.output
+
+
 CLAIMS["images"] = {
     "accuracy": f"{IMAGES}/accuracy.csv",
     "similarity": f"{IMAGES}/similarity.csv",

@@ -84,11 +84,12 @@ def _judge_recovery(similarity: pd.DataFrame) -> Judgement | None:
     verdict = claims.verdict(way, supported_above=HALF_WAY, contradicted_below=HALF_WAY)
     initial = similarity[similarity.state == "initial"].precision_at_4
     before = f", {initial.mean():.2f} before training" if len(initial) else ""
+    surely = int((final.precision_p <= 0.05).sum())
     measured = (
         f"{_place(similarity)}: the positional encodings find true neighbours with precision@4 "
         f"{_interval(precision)}{before} (chance {final.chance.mean():.2f}, ceiling "
         f"{final.ceiling.mean():.2f}), {_interval(way)} of the way (needed: {HALF_WAY}), "
-        f"{precision.n} seeds"
+        f"{precision.n} seeds, {surely} of them above chance by permutation test (5 %)"
     )
     return Judgement(verdict, precision, measured)
 

@@ -7,5 +7,6 @@ SIMILARITY = [
     *"measure epoch state precision_at_4 chance ceiling spearman precision_p spearman_p".split(),
 ]
 PRETRAINED = "model state query precision_at_4 chance ceiling spearman reason".split()
+COSTS = "study step setting seconds images_per_second".split()
 
-INPUTS = {"accuracy": ACCURACY, "similarity": SIMILARITY, "pretrained": PRETRAINED}
+INPUTS = {"accuracy": ACCURACY, "similarity": SIMILARITY, "pretrained": PRETRAINED, "costs": COSTS}

@@ -6,7 +6,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from attention_theory import figures, style
-from attention_theory.images import columns, map_figures, paired_figures, recovery_figures
+from attention_theory.images import (
+    columns,
+    cost_figures,
+    map_figures,
+    paired_figures,
+    recovery_figures,
+)
 from attention_theory.images.names import PERMUTATIONS, label
 from attention_theory.statistics import t_interval
 
@@ -81,6 +87,7 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
 FIGURES = {
     "accuracy": accuracy,
     "drops": paired_figures.drops,
+    "cost": cost_figures.cost,
     "competition": paired_figures.competition,
     "similarity_maps": map_figures.similarity_maps,
     "similarity_tiles": map_figures.similarity_tiles,

@@ -49,7 +49,7 @@ def _drops(accuracy: pd.DataFrame) -> pd.DataFrame:
                 found = pairs.drop(rows, model, attention, permutation)
                 place = (dataset, patch, model, attention, permutation)
                 parts.append(_with_interval(found, "drop", DROP, place))
-    return pd.concat(parts, ignore_index=True)
+    return _joined(parts)
 
 
 def competition(accuracy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
@@ -58,7 +58,7 @@ def competition(accuracy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
         _with_interval(pairs.gain(rows), "gain", ["dataset", "patch"], place)
         for place, rows in accuracy.groupby(["dataset", "patch"], sort=False)
     ]
-    table = pd.concat(parts, ignore_index=True)
+    table = _joined(parts)
     places = list(table.groupby(["dataset", "patch"], sort=False))
     figure, ax = plt.subplots(figsize=(style.COLUMN, 1.4 + 0.35 * len(places)))
     ax.axvspan(-MARGIN, MARGIN, color="0.9", label=f"equivalent within {MARGIN}")
@@ -74,6 +74,11 @@ def competition(accuracy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     ax.set_xlabel("accuracy, positional - vanilla ViT")
     _legend(figure, ax)
     return figure, table
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """Tables below each other; empty ones would make the columns those of any object."""
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
 def _with_interval(
