@@ -31,8 +31,8 @@ def similarity_tiles(snapshot: Arrays, permutation: Arrays) -> tuple[Figure, pd.
 
 def few_tiles(found: dict[str, np.ndarray]) -> tuple[Figure, pd.DataFrame]:
     """A few tiles of matrices of cosines by state, and the table of all their scaled values."""
-    figure = plt.figure(figsize=(style.COLUMN, 4.6), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(8, 1))
+    figure = plt.figure(figsize=(style.COLUMN, 4.8), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(6, 1))
     image = maps.draw_few(upper, found, **COSINES)
     maps.colour_bar(lower, image, "cosine similarity, scaled")
     rows = {(state,): maps.scaled(M) for state, M in found.items()}

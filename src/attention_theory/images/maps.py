@@ -32,7 +32,7 @@ def few(side: int) -> dict[str, int]:
         "corner": (0, 0),
         "edge": (0, middle),
         "middle": (middle, middle),
-        "opposite corner": (side - 1, side - 1),
+        "far corner": (side - 1, side - 1),
     }
     return {name: row * side + column for name, (row, column) in places.items()}
 
@@ -76,7 +76,7 @@ def draw_few(panel: Figure | SubFigure, rows: dict[str, np.ndarray], **colours: 
 
 def colour_bar(figure: Figure | SubFigure, image: AxesImage, label: str) -> None:
     """A horizontal colour bar in a strip of its own."""
-    ax = figure.add_axes((0.25, 0.75, 0.5, 0.16))
+    ax = figure.add_axes((0.25, 0.75, 0.5, 0.14))
     figure.colorbar(image, cax=ax, orientation="horizontal", label=label)
 
 
@@ -89,7 +89,7 @@ def merits(found: Precision | Locality) -> str:
 def page(M: np.ndarray, name: str, found: Locality) -> tuple[Figure, pd.DataFrame]:
     """The page of one matrix M (tokens, tokens) of cosines: all tokens, and a few."""
     figure = plt.figure(figsize=(style.PAGE, 4.4), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(6, 1))
+    upper, lower = figure.subfigures(2, 1, height_ratios=(5, 1))
     left, right = upper.subfigures(1, 2, wspace=0.04)
     colours = {"cmap": style.DIFFERENCE_MAP, "vmin": -1, "vmax": 1}
     left.suptitle(f"{name}\n{merits(found)}", fontsize="small")

@@ -120,4 +120,5 @@ def _draw(
 
 def _legend(figure: Figure, ax: plt.Axes) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(2, len(handles)) or 1)
+    columns = 2 if len(handles) > 2 else 1
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)

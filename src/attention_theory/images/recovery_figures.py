@@ -9,7 +9,7 @@ from attention_theory.images.names import PERMUTATIONS, label
 from attention_theory.statistics import t_interval
 
 MEASURES = {"positions": ("positional encodings", "-"), "attention": ("attention matrices", "--")}
-SHOWN = {"precision_at_4": "precision@4 of true neighbours", "spearman": "Spearman with distance"}
+SHOWN = {"precision_at_4": "precision@4", "spearman": "Spearman"}
 MARKERS = {"none": "o", "patch": "s", "pixel": "D"}
 KEYS = "dataset patch model attention permutation measure epoch merit".split()
 
@@ -23,7 +23,7 @@ def recovery(similarity: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     first = table.iloc[:1]
     shown = table.merge(first[["dataset", "patch"]], on=["dataset", "patch"])
     models = list(dict.fromkeys(zip(shown.model, shown.attention, strict=True)))
-    size = (style.COLUMN * len(models), 4.4)
+    size = (style.COLUMN * len(models), 4.8)
     figure, axes = plt.subplots(
         len(SHOWN), len(models), figsize=size, sharex=True, sharey="row", squeeze=False
     )
