@@ -10,6 +10,7 @@ from attention_theory import files, tables
 from attention_theory.errors import BadInput
 from attention_theory.images import columns, fitting, models, training
 from attention_theory.images import permutation as p
+from attention_theory.images.problem import Part, Problem, load, permuted
 from attention_theory.images.settings import Architecture, DataSet, Training
 from attention_theory.streams import stream
 
@@ -19,8 +20,8 @@ TRAINING = Training(epochs=2, batch=64, rate=2e-3, weight_decay=0.01, smoothing=
 DIGITS = DataSet(images=1797, size=8, channels=1, classes=10)
 
 
-def problem(digits, granularity: str = "none", base_seed: int = 0) -> fitting.Problem:
-    return fitting.load(digits, p.draw(granularity, "digits", 8, 2, base_seed), "cpu")
+def problem(digits, granularity: str = "none", base_seed: int = 0) -> Problem:
+    return load(digits, p.draw(granularity, "digits", 8, 2, base_seed), "cpu")
 
 
 @pytest.mark.parametrize("architecture", [VIT, CNN], ids=["vit", "cnn"])
@@ -91,16 +92,16 @@ def test_the_cnn_is_not_equivariant_and_the_vit_is(digits):
     cnn = models.build(CNN, DIGITS, stream(0, "w"))
     with torch.no_grad():
         vit.positions *= 50
-        before = [model(fitting.permuted(images, original)) for model in (vit, cnn)]
+        before = [model(permuted(images, original)) for model in (vit, cnn)]
         vit.positions.copy_(vit.positions[order])
-        after = [model(fitting.permuted(images, shuffled)) for model in (vit, cnn)]
+        after = [model(permuted(images, shuffled)) for model in (vit, cnn)]
     torch.testing.assert_close(after[0], before[0])
     assert (after[1] - before[1]).abs().max() > 0.1
 
 
 def test_images_are_permuted_like_the_stored_order_and_normalised(digits):
     drawn = p.draw("patch", "digits", 8, 2, 0)
-    seen = fitting.permuted(problem(digits, "patch").train.images, problem(digits, "patch"))
+    seen = permuted(problem(digits, "patch").train.images, problem(digits, "patch"))
     images = p.permute(digits["images"][digits["train"]], drawn) / 255
     np.testing.assert_allclose(seen, (images - digits["mean"]) / digits["std"], atol=1e-5)
     assert abs(seen.mean()) < 1e-5 and abs(seen.std() - 1) < 1e-3
@@ -137,7 +138,7 @@ def test_evaluation_is_exact_whatever_the_batch(digits):
     problem_ = problem(digits)
     fitted = fitting.fit(problem_, VIT, TRAINING, 0, 0)
     with torch.no_grad():
-        logits = fitted.model(fitting.permuted(problem_.test.images, problem_)).double()
+        logits = fitted.model(permuted(problem_.test.images, problem_)).double()
     labels = problem_.test.labels
     right = (logits.argmax(1) == labels).sum().item() / len(labels)
     loss = -logits.log_softmax(1)[torch.arange(len(labels)), labels].mean().item()
@@ -145,3 +146,24 @@ def test_evaluation_is_exact_whatever_the_batch(digits):
     for batch in (1, 7, 1000, len(labels)):
         found = fitting.evaluate(fitted.model, problem_, problem_.test, batch)
         assert found.accuracy == right and found.loss == pytest.approx(loss, rel=1e-6)
+
+
+def test_attention_is_averaged_over_images_of_every_class(digits, monkeypatch):
+    """An image folder lists its images class by class: the first of them would be a few classes."""
+    known = problem(digits)
+    order = known.validation.labels.argsort(stable=True)
+    sorted_ = known._replace(validation=Part(*(values[order] for values in known.validation)))
+    seen = []
+    model = models.build(VIT, DIGITS, stream(0, "w"))
+    matrices = model.attention_matrices
+    monkeypatch.setattr(model, "attention_matrices", lambda x: [seen.append(x), matrices(x)][1])
+
+    fitting.snapshot(model, known, VIT, 0)
+    assert torch.equal(seen[-1], permuted(known.validation.images, known)), "all 180, in order"
+    monkeypatch.setattr(fitting, "EVALUATION_BATCH", 50)
+    fitting.snapshot(model, sorted_, VIT, 0)
+    images = permuted(sorted_.validation.images, sorted_)
+    places = [(images == image).flatten(1).all(1).nonzero()[0].item() for image in seen[-1]]
+    assert len(set(places)) == 50 and places == sorted(places)
+    assert set(sorted_.validation.labels[places].tolist()) == set(range(10))
+    assert set(np.diff(places)) == {3, 4}, "180 / 50 apart"

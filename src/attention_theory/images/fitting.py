@@ -1,9 +1,6 @@
 """Training and evaluation of one model from one seed: exact, keyed, with the data on the device.
 
-Seeds are trained one after the other: stacked with torch.func and vmap three seeds took 43 ms a
-step for the ViT against 3 x 11.7 ms in a loop, 23 against 3 x 7.1 ms for the CNN (batch 64, one
-core). Measured again with seven seeds and batch 32 the stack is faster, but its bits are others,
-and running statistics of batch norm cannot be stacked (docs/images.md).
+Seeds are trained one after the other, not stacked as one model: docs/images.md says why.
 """
 
 import math
@@ -24,7 +21,6 @@ from attention_theory.images import models
 from attention_theory.images.engine import Engine
 from attention_theory.images.parallel import ALONE, Team
 from attention_theory.images.problem import Part, Problem, permuted
-from attention_theory.images.problem import load as load
 from attention_theory.images.settings import Architecture, Computation, Training
 from attention_theory.progress import Progress
 from attention_theory.streams import stream
@@ -131,13 +127,17 @@ def snapshot(
     model: nn.Module, problem: Problem, architecture: Architecture, epoch: int
 ) -> dict[str, np.ndarray]:
     """What a model with tokens knows of space: positions (tokens, width) and attention_matrices
-    (layers, tokens, tokens), averaged over heads and validation images.
+    (layers, tokens, tokens), averaged over heads and validation images: all, or 1,024 that are
+    spread evenly over them, since a data set may list its images class by class.
 
     Tokens are those of the permuted images. A model without tokens leaves the epoch alone.
     """
     found = {"epoch": np.asarray(epoch)}
     if architecture.has_tokens:
-        images = problem.validation.images[:EVALUATION_BATCH].to(problem.device)
+        images = problem.validation.images
+        chosen = min(len(images), EVALUATION_BATCH)
+        places = torch.arange(chosen, device=images.device) * len(images) // chosen
+        images = images[places].to(problem.device)
         matrices = model.attention_matrices(permuted(images, problem))
         found["positions"] = model.positions.detach().cpu().numpy().copy()
         found["attention_matrices"] = matrices.mean(1).cpu().numpy()

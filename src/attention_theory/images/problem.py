@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_theory.images.decoding import Images
 from attention_theory.images.permutation import Permutation, pixel_order
 from attention_theory.images.settings import DataSet
 
@@ -35,12 +36,14 @@ class Problem(NamedTuple):
 
 
 def load(
-    data: dict[str, np.ndarray],
+    data: dict[str, np.ndarray | Images],
     permutation: Permutation,
     device: str,
     statistics: tuple[tuple, tuple] | None = None,
 ) -> Problem:
-    """Put a prepared data set on the device: all of it, or, if it is too large, image by image.
+    """Put a prepared data set (data.read) on the device; images that are still in their files are
+    decoded first. Where the images would take too much of a GPU's memory they stay in the host's,
+    and go to the device a batch or a chunk at a time.
 
     `statistics`, mean and standard deviation a channel, stand in for the data's own.
     """

@@ -1,4 +1,4 @@
-"""The training step: every seed of one setting, one after the other (fitting.py says why).
+"""The training step: every seed of one setting, one after the other.
 
 It writes a table with a row a seed and, for each seed, the weights after the last epoch
 (`<setting>-seed<seed>.safetensors`) and the snapshots (`.npz`): what names the model in the table,
@@ -69,6 +69,7 @@ def main(
     from attention_theory import checkpoint
     from attention_theory.images import fitting, parallel
     from attention_theory.images import models as registry
+    from attention_theory.images import problem as problems
 
     team = parallel.start(processes, device)
     common = {
@@ -100,7 +101,7 @@ def main(
             "arithmetic": _arithmetic(computation, device, threads, processes),
         }
         published = procedures.statistics(training, order.dataset)
-        problem = fitting.load(source, order, device, published)
+        problem = problems.load(source, order, device, published)
         for seed in range(seeds):
             label = f"images.training {setting} seed {seed}"
             if checkpoints:
