@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from attention_theory import files, tables
+from attention_theory.checkpoint import Checkpoints
 from attention_theory.errors import BadInput
 from attention_theory.images import columns, fitting, models, training
 from attention_theory.images import permutation as p
 from attention_theory.images.problem import Part, Problem, load, permuted
-from attention_theory.images.settings import Architecture, DataSet, Training
+from attention_theory.images.settings import Architecture, Computation, DataSet, Training
 from attention_theory.streams import stream
 
 VIT = Architecture("vit", "self", patch=2, width=8, layers=1, heads=2, mlp=8, position_std=0.02)
@@ -114,13 +115,38 @@ def test_a_diverging_loss_names_step_setting_and_seed(digits):
         fitting.fit(problem(digits), VIT, wild, 0, 4, label="tiny seed 4")
 
 
-def test_weights_that_go_wrong_in_the_last_step_are_noticed(digits, monkeypatch):
+@pytest.mark.parametrize("name", ["model.head.weight", "optimiser.0.exp_avg_sq"])
+def test_a_state_that_is_not_finite_stops_the_training(digits, tmp_path, monkeypatch, name):
+    """In the last epoch too, with a loss that is; nothing of it is saved, and the line says what
+    to remove before another rate."""
+    train = fitting.Engine.train_epoch
+
     def ruin(trained):
-        trained.epoch += 1
-        torch.nn.init.constant_(trained.model.head.weight, float("nan"))
-        return 2.3
+        loss = train(trained)
+        if trained.epoch == 2:
+            trained.tensors()[name].view(-1)[0] = float("inf")
+        return loss
 
     monkeypatch.setattr(fitting.Engine, "train_epoch", ruin)
+    words = rf"{name} is not finite in epoch 2 \(by step 10, seed 0\); lower rate"
+    with pytest.raises(BadInput, match=words + "$"):
+        fitting.fit(problem(digits), VIT, TRAINING, 0, 0)
+    with pytest.raises(BadInput, match=f"{words} and remove {tmp_path}$"):
+        fitting.fit(
+            problem(digits),
+            VIT,
+            TRAINING,
+            0,
+            0,
+            computation=Computation(checkpoint_every=1),
+            checkpoints=Checkpoints(tmp_path / "seed0", {}),
+        )
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["epoch-000001.checkpoint"]
+
+
+def test_a_loss_of_the_test_images_that_is_not_finite_is_noticed(digits, monkeypatch):
+    wrong = fitting.Evaluation(0.1, float("nan"))
+    monkeypatch.setattr(fitting, "evaluate", lambda *_: wrong)
     with pytest.raises(BadInput, match=r"the loss is nan in epoch 2 \(by step 10, seed 0\)"):
         fitting.fit(problem(digits), VIT, TRAINING, 0, 0)
 

@@ -15,6 +15,7 @@ import torch._dynamo  # noqa: F401  (torch.optim loads it on first use: here it 
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from attention_theory import checkpoint
 from attention_theory.checkpoint import Checkpoints
 from attention_theory.errors import BadInput
 from attention_theory.images import models
@@ -64,13 +65,14 @@ def fit(
     Initial weights, order and shifts come from streams keyed by the seed alone: the settings of a
     seed, original and permuted, are paired. With checkpoints it goes on from the newest and ends
     with the same bits as without a break. Raises BadInput, naming step, setting and seed, when an
-    epoch's mean loss, or the test loss, is not finite or above a hundred times that of a guess.
+    epoch's mean loss, or the test loss, is not finite or above a hundred times that of a guess, or
+    when weights or optimiser are not finite.
     """
     weights = stream(base_seed, "images.weights", seed)
     model = models.build(architecture, problem.shape, weights).to(problem.device)
     engine = Engine(model, problem, training, computation, base_seed, seed, team)
     snapshots = [snapshot(model, problem, architecture, 0)]
-    if checkpoints and (saved := checkpoints.load()):
+    if checkpoints and (saved := checkpoints.load(aloud=team.first)):
         engine.restore(*saved)
     started, trained = time.perf_counter(), training.epochs - engine.epoch
     _train(engine, training.epochs, label, checkpoints)
@@ -78,7 +80,7 @@ def fit(
     snapshots.append(snapshot(model, problem, architecture, training.epochs))
     images = trained * engine.per_epoch * training.batch
     found = evaluate(model, problem, problem.test)
-    _check_loss(found.loss, engine, label)
+    _check_loss(found.loss, engine, label, checkpoints)
     return Fitted(model, *found, snapshots, images, seconds)
 
 
@@ -91,7 +93,7 @@ def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | N
             progress.advance(steps=engine.epoch)
         while engine.epoch < epochs:
             loss = engine.train_epoch()
-            _check_loss(loss, engine, label)
+            _check_loss(loss, engine, label, checkpoints)
             due = every and (engine.epoch % every == 0 or engine.epoch == epochs)
             if first and checkpoints and due:
                 checkpoints.save(engine.epoch, engine.tensors())
@@ -99,13 +101,21 @@ def _train(engine: Engine, epochs: int, label: str, checkpoints: Checkpoints | N
                 progress.advance(f"loss {loss:.3f}")
 
 
-def _check_loss(loss: float, engine: Engine, label: str) -> None:
-    """Raise BadInput unless a mean loss, after some epochs, is one to go on from."""
+def _check_loss(loss: float, engine: Engine, label: str, checkpoints: Checkpoints | None) -> None:
+    """Raise BadInput unless a mean loss and a state, after some epochs, are ones to go on from."""
     if not loss <= DIVERGED * math.log(engine.problem.shape.classes):
-        raise BadInput(
-            f"{label}: the loss is {loss:.3g} in epoch {engine.epoch} "
-            f"(by step {engine.epoch * engine.per_epoch}, seed {engine.key[1]}); lower rate"
-        )
+        fault = f"the loss is {loss:.3g}"
+    elif name := checkpoint.not_finite(engine.tensors()):
+        fault = f"{name} is not finite"
+    else:
+        return
+    # Another rate is another training: its checkpoints, of earlier seeds too, would be refused.
+    saved = checkpoints and any(checkpoints.folder.parent.glob("*/*.checkpoint"))
+    remove = f" and remove {checkpoints.folder.parent}" if saved else ""
+    raise BadInput(
+        f"{label}: {fault} in epoch {engine.epoch} (by step {engine.epoch * engine.per_epoch}, "
+        f"seed {engine.key[1]}); lower rate{remove}"
+    )
 
 
 @torch.no_grad()

@@ -18,6 +18,7 @@ import numpy as np
 import typer
 
 from attention_theory import devices, files, own, step, tables
+from attention_theory.code import SOURCE, closure
 from attention_theory.errors import BadInput, require
 from attention_theory.images import columns, procedures, schedule, settings
 from attention_theory.images import data as datasets
@@ -64,6 +65,7 @@ def main(
     _check_fit(source, order, architecture, training, permutation)
     _check_labels(source, data)
     code = own.files(architecture.model, architecture.attention)
+    sources = _sources()  # before the work: what is edited during it was not what ran
     device = devices.prepare(gpu * processes, threads)
 
     from attention_theory import checkpoint
@@ -96,6 +98,7 @@ def main(
             "schedule": schedule.sketch(training, len(source["train"]) // training.batch),
             "data": files.sha256(data),
             "permutation": order.sha256,
+            "source": sources,
             "own_code": {str(path): files.sha256(path) for path in code},
             "base_seed": base_seed,
             "arithmetic": _arithmetic(computation, device, threads, processes),
@@ -136,6 +139,12 @@ def main(
         _clear(checkpoints, kept)
 
 
+def _sources() -> dict[str, str]:
+    """The SHA-256 of each of the project's files that this step runs, by name."""
+    paths = closure("images.training")
+    return {str(path.relative_to(SOURCE)): files.sha256(path) for path in paths}
+
+
 def _arithmetic(computation: Computation, device: str, threads: int, processes: int) -> dict:
     """What the last digits depend on."""
     own = asdict(computation)
@@ -144,7 +153,7 @@ def _arithmetic(computation: Computation, device: str, threads: int, processes: 
         "device": device,
         "threads": threads,
         "processes": processes,
-        "torch": metadata.version("torch"),
+        **{name: metadata.version(name) for name in ("numpy", "torch", "torchvision")},
     }
 
 
