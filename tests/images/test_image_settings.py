@@ -170,6 +170,21 @@ def test_bad_settings_are_named(path, value, words):
         sections.trainings(section)
 
 
+@pytest.mark.parametrize("model", ["cnn", "resnet18", "vgg19_bn"])
+@pytest.mark.parametrize(("key", "parts"), [("gpus", "1 x 2"), ("accumulate", "2 x 1")])
+def test_batch_norm_and_parts_of_a_batch_are_refused_before_any_job(model, key, parts):
+    section = copy.deepcopy(SECTION)
+    section["computation"][key] = 2
+    section["models"]["cnn"]["model"] = model
+    words = (
+        f"images.models.cnn.model: '{model}' .* without batch norm.* accumulate x gpus = {parts}"
+    )
+    with pytest.raises(BadInput, match=words):
+        sections.trainings(section)
+    del section["models"]["cnn"]
+    assert len(sections.trainings(section)) == 3
+
+
 def test_sizes_that_are_not_given_are_the_papers():
     section = copy.deepcopy(SECTION)
     section["models"] = {

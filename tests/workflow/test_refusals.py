@@ -51,6 +51,7 @@ CHANGES = [
     ("{images: {permutations: [patch, patch]}}", "permutations: ['patch', 'patch']"),
     ("{images: {training: {shift: 8}}}", "config key images.training.shift: 8"),
     ("{images: {split: {test: 1.0e-4}}}", "config key images.split.test: 0.0001"),
+    ("{images: {computation: {accumulate: 2}}}", "config key images.models.cnn.model: 'cnn'"),
     ("{images: {seeds: 2.0}}", "config key images.seeds: 2.0 is not allowed"),
     ("{spatial: {pretraining: {setting: {N: 1.0e+300}}}}", "setting.N: 1e+300 is not allowed"),
     ("{spatial: {pretraining: {setting: {D: 1000000000000000000}}}}", "setting.D: 1000000000000"),

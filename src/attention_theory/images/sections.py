@@ -151,6 +151,9 @@ def _computation(section: Mapping, training: Training) -> Computation:
         computation = Computation(**values)
     with within("config key images.training"):
         computation.check_batch(training.batch, gpus)
+    for name, sizes in section["models"].items():
+        with within(f"config key images.models.{name}"):
+            computation.check_norm(sizes["model"], gpus, "gpus")
     return computation
 
 

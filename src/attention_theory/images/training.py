@@ -61,6 +61,7 @@ def main(
     every = computation.checkpoint_every
     require(checkpoints or not every, "checkpoint_every", every, "be 0 without --checkpoints")
     computation.check_batch(training.batch, processes)
+    computation.check_norm(architecture.model, processes)
     source, order = datasets.read(data), permutations.read(permutation)
     _check_fit(source, order, architecture, training, permutation)
     _check_labels(source, data)
