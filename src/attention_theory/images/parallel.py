@@ -4,7 +4,12 @@ Each process takes an equal part of every batch and the gradients are averaged, 
 that of one process, up to the order of the sums. Every process draws the same random numbers.
 """
 
+import math
+import mmap
+import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +19,9 @@ from attention_theory.errors import BadInput
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+
+
+PATIENCE = timedelta(days=7)  # with each other: one may decode a large folder for all
 
 
 class Team:
@@ -41,6 +49,12 @@ class Team:
         """The mean of a value over the processes."""
         return value
 
+    def filled(self, shape: tuple, fill: Callable[[np.ndarray], None]) -> np.ndarray:
+        """A uint8 array that `fill` fills, once for all processes, which share its memory."""
+        array = np.empty(shape, np.uint8)
+        fill(array)
+        return array
+
     def share(self, images: int, batch: int) -> np.ndarray:
         """The places of this process's images among those of some whole batches, in order."""
         places = np.arange(images).reshape(-1, self.processes, batch // self.processes)
@@ -66,6 +80,22 @@ class Several(Team):
     def mean(self, value: Tensor) -> Tensor:
         return self.fabric.all_reduce(value, reduce_op="mean")
 
+    def filled(self, shape: tuple, fill: Callable[[np.ndarray], None]) -> np.ndarray:
+        """The memory is a file without a name, which the others open through the first process."""
+        memory = os.memfd_create("images") if self.first else -1
+        owner, number = self.fabric.broadcast((os.getpid(), memory))
+        if self.first:
+            os.truncate(memory, math.prod(shape))
+        self.fabric.barrier()
+        if not self.first:
+            memory = os.open(f"/proc/{owner}/fd/{number}", os.O_RDWR)
+        array = np.frombuffer(mmap.mmap(memory, math.prod(shape)), np.uint8).reshape(shape)
+        if self.first:
+            fill(array)
+        self.fabric.barrier()
+        os.close(memory)
+        return array
+
 
 ALONE = Team()
 
@@ -86,7 +116,7 @@ def start(processes: int, device: str) -> Team:
             "(or: pip install 'attention-theory[processes]')"
         ) from None
     backend = "gloo" if device == "cpu" else "nccl"
-    strategy = DDPStrategy(process_group_backend=backend)
+    strategy = DDPStrategy(process_group_backend=backend, timeout=PATIENCE)
     fabric = Fabric(accelerator=device, devices=processes, strategy=strategy)
     fabric.launch()
     return Several(fabric)

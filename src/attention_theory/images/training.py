@@ -97,7 +97,7 @@ def main(
             "architecture": asdict(architecture),
             "training": asdict(training),
             "schedule": schedule.sketch(training, len(source["train"]) // training.batch),
-            "data": files.sha256(data),
+            "data": datasets.identity(source),
             "permutation": order.sha256,
             "source": sources,
             "own_code": {str(path): files.sha256(path) for path in code},
@@ -105,7 +105,7 @@ def main(
             "arithmetic": _arithmetic(computation, device, threads, processes),
         }
         published = procedures.statistics(training, order.dataset)
-        problem = problems.load(source, order, device, published)
+        problem = problems.load(source, order, device, published, team)
         for seed in range(seeds):
             label = f"images.training {setting} seed {seed}"
             if checkpoints:
