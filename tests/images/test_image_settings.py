@@ -208,10 +208,21 @@ def test_sizes_that_are_not_given_are_the_papers():
     assert sections.with_similarity(trainings)[-1] == "digits-gram-patch"
 
 
+def test_a_model_that_is_null_is_left_out():
+    section = copy.deepcopy(SECTION)
+    section["models"]["cnn"] = None
+    assert {name.split("-")[1] for name in sections.trainings(section)} == {"vit"}
+    section["models"]["vit"] = None
+    with pytest.raises(BadInput, match="images.models: .* have one that is not null"):
+        sections.trainings(section)
+
+
 def test_models_that_the_tables_cannot_tell_apart_are_refused():
     section = copy.deepcopy(SECTION)
     section["models"]["wide"] = section["models"]["vit"] | {"width": 16}
-    with pytest.raises(BadInput, match="images.models.wide.model: .* differ from the other models"):
+    with pytest.raises(
+        BadInput, match="models.wide.model: .* differ .* or sizes: give those a `run`"
+    ):
         sections.trainings(section)
 
 

@@ -84,7 +84,7 @@ def trainings(section: Mapping) -> dict[str, dict]:
             | {"seeds": section["seeds"]},
         }
         for dataset in known
-        for name, architecture in _architectures(section["models"], known[dataset])
+        for name, architecture in _architectures(_models(section), known[dataset])
         for permutation in section["permutations"]
     }
 
@@ -151,10 +151,18 @@ def _computation(section: Mapping, training: Training) -> Computation:
         computation = Computation(**values)
     with within("config key images.training"):
         computation.check_batch(training.batch, gpus)
-    for name, sizes in section["models"].items():
+    for name, sizes in _models(section).items():
         with within(f"config key images.models.{name}"):
             computation.check_norm(sizes["model"], gpus, "gpus")
     return computation
+
+
+def _models(section: Mapping) -> dict[str, Mapping]:
+    """The models by name, but those that are null: so a file laid over another leaves one out."""
+    found = {name: sizes for name, sizes in section["models"].items() if sizes is not None}
+    with within("config key images"):
+        require(bool(found), "models", dict(section["models"]), "have one that is not null")
+    return found
 
 
 def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Architecture]]:
@@ -166,7 +174,8 @@ def _architectures(models: Mapping, data: DataSet) -> Iterator[tuple[str, Archit
             architecture = Architecture(**(defaults | sizes))
             architecture.check_size(data.size)
             kind = (architecture.model, architecture.attention, architecture.patch)
-            allowed = "differ from the other models in model, attention or patch, as the tables do"
+            allowed = "differ from the others in model, attention or patch, as the tables do "
+            allowed += "(they have no column for recipe or sizes: give those a `run` of their own)"
             require(kind not in seen, "model", architecture.model, allowed)
             seen.add(kind)
         yield name, architecture

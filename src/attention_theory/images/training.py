@@ -83,16 +83,19 @@ def main(
         "permutation": order.granularity,
     }
     rows, losses, images, seconds, kept = [], [], 0, 0.0, []
-    with step.record(
-        provenance if team.first else None,
-        "images.training",
-        setting,
-        base_seed=base_seed,
-        seeds=range(seeds),
-        device=device,
-        threads=threads,
-        inputs=[data, permutation, *code],
-    ) as record:
+    with (
+        team,
+        step.record(
+            provenance if team.first else None,
+            "images.training",
+            setting,
+            base_seed=base_seed,
+            seeds=range(seeds),
+            device=device,
+            threads=threads,
+            inputs=[data, permutation, *code],
+        ) as record,
+    ):
         decisive = {
             "architecture": asdict(architecture),
             "training": asdict(training),
