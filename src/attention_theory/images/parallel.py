@@ -139,13 +139,17 @@ def start(processes: int, device: str) -> Team:
         for rank in range(1, processes):
             own = os.environ | {"LOCAL_RANK": str(rank)}
             children.append(subprocess.Popen(command, env=own))
-    strategy = DDPStrategy(
-        cluster_environment=LightningEnvironment(),
-        process_group_backend="gloo" if device == "cpu" else "nccl",
-        timeout=PATIENCE,
-    )
-    fabric = Fabric(accelerator=device, devices=processes, strategy=strategy)
-    fabric.launch()
+    try:
+        strategy = DDPStrategy(
+            cluster_environment=LightningEnvironment(),
+            process_group_backend="gloo" if device == "cpu" else "nccl",
+            timeout=PATIENCE,
+        )
+        fabric = Fabric(accelerator=device, devices=processes, strategy=strategy)
+        fabric.launch()
+    except BaseException as error:
+        watch.end(error)
+        raise
     return Several(fabric, watch)
 
 

@@ -63,11 +63,16 @@ class Watch:
             ends = {rank: child.poll() for rank, child in enumerate(self.children, 1)}
             failed = {rank: code for rank, code in ends.items() if code}
             with self.lock:
-                if failed and not self.over:
-                    self._end_all(*next(iter(failed.items())))
+                self.ended = bool(failed) and not self.over
+                if self.ended:
+                    self._end_others(*next(iter(failed.items())))
+            if self.ended:
+                os.kill(os.getpid(), signal.SIGTERM)  # this one ends by its own means if it can
+                time.sleep(GRACE)
+                os._exit(2)
 
-    def _end_all(self, rank: int, code: int) -> None:
-        """End the other processes, then this one: by its own means if it can."""
+    def _end_others(self, rank: int, code: int) -> None:
+        """Say how a process ended, if it could not; end those that are left."""
         if code < 0 and self._claim():
             print(
                 f"{Path(sys.argv[0]).stem}: process {rank + 1} of {len(self.children) + 1} was "
@@ -78,10 +83,6 @@ class Watch:
         for child in self.children:
             child.kill()
         self._clean()
-        self.ended = True
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(GRACE)
-        os._exit(2)
 
     def _claim(self) -> bool:
         """Whether this process is the first to tell of a failure."""
