@@ -1,5 +1,6 @@
 """Ratios of times, measured in one run: the two sides take turns, so that drift hits both."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,7 +11,8 @@ ROUNDS = 9
 
 
 class Row(NamedTuple):
-    """A benchmark: what is compared, the ratio other / ours with its quartiles, both medians."""
+    """A benchmark: what is compared, the ratio other / ours with its quartiles, both medians; and
+    what the ratio should be at least, with `miss` where it is not."""
 
     benchmark: str
     ratio: float
@@ -19,14 +21,20 @@ class Row(NamedTuple):
     ours_ms: float
     other_ms: float
     rounds: int
+    target: float = float("nan")
+    verdict: str = ""
 
 
 def compare(
-    benchmark: str, ours: Callable[[], object], other: Callable[[], object], rounds: int = ROUNDS
+    benchmark: str,
+    ours: Callable[[], object],
+    other: Callable[[], object],
+    rounds: int = ROUNDS,
+    target: float = float("nan"),
 ) -> Row:
     """Time `ours` and `other` in turn; a ratio above 1 says that ours is faster."""
     seconds = race({"ours": ours, "other": other}, rounds)
-    return row(benchmark, seconds["ours"], seconds["other"])
+    return row(benchmark, seconds["ours"], seconds["other"], target=target)
 
 
 def race(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, np.ndarray]:
@@ -37,11 +45,19 @@ def race(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, n
     return dict(zip(functions, np.array(times).T, strict=True))
 
 
-def row(benchmark: str, ours: np.ndarray, other: np.ndarray, scale: float = 1) -> Row:
-    """The row of two functions that took turns; the ratio may be in units of `scale`."""
+def row(
+    benchmark: str,
+    ours: np.ndarray,
+    other: np.ndarray,
+    scale: float = 1,
+    target: float = float("nan"),
+) -> Row:
+    """The row of two functions that took turns; the ratio may be in units of `scale`, and should be
+    at least `target`."""
     low, ratio, high = np.percentile(scale * other / ours, [25, 50, 75])
     times = 1e3 * np.median(ours), 1e3 * np.median(other)
-    return Row(benchmark, *map(float, (ratio, low, high, *times)), len(ours))
+    verdict = "" if math.isnan(target) else "met" if ratio >= target else "miss"
+    return Row(benchmark, *map(float, (ratio, low, high, *times)), len(ours), target, verdict)
 
 
 def _seconds(function: Callable[[], object]) -> float:

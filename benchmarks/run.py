@@ -25,7 +25,8 @@ def main() -> None:
     table = pd.DataFrame(rows)
     OUTPUT.parent.mkdir(exist_ok=True)
     table.to_csv(OUTPUT, index=False)
-    print(table.to_string(index=False, float_format="{:.3g}".format))
+    print(table.to_string(index=False, float_format="{:.3g}".format, na_rep=""))
+    print("target: the least ratio that was wanted; miss: it was not reached in this run")
     print(f"ratio: other / ours, or the share; low and high: quartiles. Written to {OUTPUT}")
 
 

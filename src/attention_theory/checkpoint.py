@@ -3,14 +3,17 @@
 A checkpoint is a file `epoch-<number>.checkpoint`: a line that names the format, a line with the
 SHA-256 of all that follows, a line of JSON (format version, epoch, and what must match), and the
 tensors in safetensors' format; nothing is unpickled. It is written under a temporary name, forced
-to the disk, then renamed. The one before is kept; of two, the newest whole one is used.
+to the disk, then renamed. The one before is kept; of two, the newest whole one is used. A file that
+does not begin with that line is not one of ours, whatever its name: it is never read, replaced or
+removed.
 """
 
 import hashlib
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import safetensors.torch
@@ -21,11 +24,12 @@ from attention_theory.errors import BadInput, require
 
 MAGIC = b"attention-theory checkpoint"
 VERSION = 1
-PATTERN = "epoch-*.checkpoint"
+NAME = re.compile(r"epoch-\d{6,}\.checkpoint")
+HALF_WRITTEN = re.compile(r"\.epoch-\d{6,}\.\d+\.checkpoint")  # files.replacing's name
 
 
 class Damaged(Exception):
-    """A file that is no whole checkpoint: cut off, changed, or something else."""
+    """A checkpoint of ours that is not whole: cut off or changed."""
 
 
 class Checkpoints:
@@ -37,7 +41,15 @@ class Checkpoints:
         self.whole: list[Path] = []  # read or written by this process, the newest last
 
     def save(self, epoch: int, tensors: Mapping[str, Tensor]) -> None:
-        """Write the checkpoint of an epoch; then drop all others but the last whole one before."""
+        """Write the checkpoint of an epoch; then drop all others but the last whole one before.
+
+        Raises BadInput, and writes nothing, if a tensor is not finite: there is nothing to go on
+        from.
+        """
+        name = not_finite(tensors)
+        if name is not None:
+            raise BadInput(f"{self.folder}: {name} is not finite; no checkpoint is written of it")
+        self._refuse_foreign()
         path = self.folder / f"epoch-{epoch:06d}.checkpoint"
         with files.replacing(path) as temporary, temporary.open("wb") as file:
             file.write(_encode(epoch, self.about, tensors))
@@ -45,25 +57,28 @@ class Checkpoints:
             os.fsync(file.fileno())
         _force_names(self.folder)
         self.whole = [kept for kept in self.whole if kept != path][-1:] + [path]
-        for other in self._files():
+        for other in self._ours():
             if other not in self.whole:
                 other.unlink()
 
-    def load(self) -> tuple[int, dict[str, Tensor]] | None:
+    def load(self, aloud: bool = True) -> tuple[int, dict[str, Tensor]] | None:
         """Epoch and tensors of the newest whole checkpoint; None if there is none.
 
         A damaged one is named on standard error and passed over: the epochs since the one before
         it are trained again, to the same bits. Raises BadInput, with the first difference, if a
         whole one is of another training: to go on from it would mix the two, and to start afresh
-        would throw its work away.
+        would throw its work away. Raises it too for a foreign file by a checkpoint's name. Where
+        several processes load, one of them does it `aloud`.
         """
+        self._refuse_foreign()
         damaged = False
-        for path in sorted(self.folder.glob(PATTERN), reverse=True):
+        for path in sorted(self._named(NAME), reverse=True):
             try:
                 epoch, about, tensors = _read(path)
             except Damaged as fault:
                 damaged = True
-                _say(f"{path}: damaged checkpoint ({fault}); it is passed over")
+                if aloud:
+                    _say(f"{path}: damaged checkpoint ({fault}); it is passed over")
                 continue
             if difference := _difference(about, self.about):
                 raise BadInput(
@@ -72,21 +87,49 @@ class Checkpoints:
                 )
             self.whole = [path]
             return epoch, tensors
-        if damaged:
+        if damaged and aloud:
             _say(f"{self.folder}: no whole checkpoint is left; training starts afresh")
         return None
 
     def clear(self) -> None:
         """Remove the checkpoints, and the folder unless something else lies in it."""
-        for path in self._files():
+        for path in self._ours():
             path.unlink()
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
-    def _files(self) -> Iterator[Path]:
-        """Every checkpoint, and what killed processes left half-written."""
-        yield from self.folder.glob(PATTERN)
-        yield from self.folder.glob(f".{PATTERN}")
+    def _ours(self) -> list[Path]:
+        """Our checkpoints, damaged ones too, and what our killed processes left half-written."""
+        begun = [path for path in self._named(HALF_WRITTEN) if _begins(path, cut_off=True)]
+        return [path for path in self._named(NAME) if _begins(path)] + begun
+
+    def _named(self, name: re.Pattern) -> list[Path]:
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        return [path for path in found if name.fullmatch(path.name)]
+
+    def _refuse_foreign(self) -> None:
+        for path in self._named(NAME):
+            if not _begins(path):
+                raise BadInput(
+                    f"{path}: not a checkpoint of this program (its first line is not a "
+                    "checkpoint's); move it away"
+                )
+
+
+def not_finite(tensors: Mapping[str, Tensor]) -> str | None:
+    """The name of the first tensor that holds a NaN or an infinity, if any."""
+    bad = (name for name, value in tensors.items() if not value.isfinite().all())
+    return next(bad, None)
+
+
+def _begins(path: Path, cut_off: bool = False) -> bool:
+    """Whether a file begins as our checkpoints do, or was cut off while it did."""
+    if not path.is_file():
+        return False
+    line = MAGIC + b"\n"
+    with path.open("rb") as file:
+        start = file.read(len(line))
+    return start == line or (cut_off and line.startswith(start))
 
 
 def read(path: Path) -> dict[str, Tensor]:
@@ -106,10 +149,8 @@ def _encode(epoch: int, about: Mapping, tensors: Mapping[str, Tensor]) -> bytes:
 
 def _read(path: Path) -> tuple[int, dict, dict[str, Tensor]]:
     """Epoch, what must match, and tensors. Raises Damaged, or BadInput for another format."""
-    magic, _, rest = path.read_bytes().partition(b"\n")
+    _, _, rest = path.read_bytes().partition(b"\n")
     digest, _, body = rest.partition(b"\n")
-    if magic != MAGIC:
-        raise Damaged("its first line is not a checkpoint's")
     if digest != hashlib.sha256(body).hexdigest().encode():
         raise Damaged("its checksum is wrong")
     line, _, stored = body.partition(b"\n")

@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,26 @@ def gpus(workflow: object) -> int | None:
 
 
 def gpu(config: Mapping, gpus: int | None, wanted: int = 1) -> int:
-    """The `gpu` resource of a rule that trains: as many as it wants, capped by --resources."""
+    """The `gpu` resource of a rule that trains: as many as it wants, or as there are, of which the
+    largest number that divides what it wants (a batch of equal parts stays one)."""
     if config["device"] == "cpu" or gpus == 0:
-        return 0
-    return wanted if gpus is None else min(wanted, gpus, devices.count())
+        found = 0
+    else:
+        found = wanted if gpus is None else min(wanted, gpus, devices.count())
+    used = max((number for number in range(1, found + 1) if wanted % number == 0), default=0)
+    if used < wanted and wanted > 1:
+        _say_fewer(wanted, used)
+    return used
+
+
+@cache
+def _say_fewer(wanted: int, used: int) -> None:
+    """Once, however many rules want as many."""
+    print(
+        f"gpus: {wanted} wanted, {used} used; results are the same up to rounding",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def prepare_environment(config: Mapping) -> None:

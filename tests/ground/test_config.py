@@ -130,11 +130,24 @@ def test_which_jobs_ask_for_a_gpu(monkeypatch, device, gpus, found, wanted):
 
 
 @pytest.mark.parametrize(
-    ("gpus", "found", "given"), [(4, 4, 4), (2, 4, 2), (4, 0, 0), (None, 0, 4)]
+    ("gpus", "found", "given"),
+    [(4, 4, 4), (2, 4, 2), (4, 0, 0), (None, 0, 4), (3, 4, 2), (8, 3, 2), (1, 1, 1), (0, 4, 0)],
 )
-def test_a_training_that_wants_four_gpus(monkeypatch, gpus, found, given):
+def test_a_training_that_wants_four_gpus(monkeypatch, capsys, gpus, found, given):
+    """It gets as many as divide its batch as four do, and fewer than four are said aloud."""
     monkeypatch.setattr(devices, "count", lambda: found)
-    assert rules.gpu({"device": "auto"}, gpus, 4) == given
+    rules._say_fewer.cache_clear()
+    assert [rules.gpu({"device": "auto"}, gpus, 4) for _ in range(2)] == [given] * 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == (given < 4)
+    assert given == 4 or f"gpus: 4 wanted, {given} used" in said
+
+
+def test_nothing_is_said_of_the_one_gpu_that_is_not_there(monkeypatch, capsys):
+    monkeypatch.setattr(devices, "count", lambda: 0)
+    assert rules.gpu({"device": "auto"}, 1, 1) == 0
+    assert rules.gpu({"device": "cpu"}, 4, 1) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_no_gpu_is_counted_where_none_is_visible(monkeypatch):

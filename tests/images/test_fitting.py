@@ -7,10 +7,12 @@ import pytest
 import torch
 
 from attention_theory import files, tables
+from attention_theory.checkpoint import Checkpoints
 from attention_theory.errors import BadInput
 from attention_theory.images import columns, fitting, models, training
 from attention_theory.images import permutation as p
-from attention_theory.images.settings import Architecture, DataSet, Training
+from attention_theory.images.problem import Part, Problem, load, permuted
+from attention_theory.images.settings import Architecture, Computation, DataSet, Training
 from attention_theory.streams import stream
 
 VIT = Architecture("vit", "self", patch=2, width=8, layers=1, heads=2, mlp=8, position_std=0.02)
@@ -19,8 +21,8 @@ TRAINING = Training(epochs=2, batch=64, rate=2e-3, weight_decay=0.01, smoothing=
 DIGITS = DataSet(images=1797, size=8, channels=1, classes=10)
 
 
-def problem(digits, granularity: str = "none", base_seed: int = 0) -> fitting.Problem:
-    return fitting.load(digits, p.draw(granularity, "digits", 8, 2, base_seed), "cpu")
+def problem(digits, granularity: str = "none", base_seed: int = 0) -> Problem:
+    return load(digits, p.draw(granularity, "digits", 8, 2, base_seed), "cpu")
 
 
 @pytest.mark.parametrize("architecture", [VIT, CNN], ids=["vit", "cnn"])
@@ -92,16 +94,16 @@ def test_the_cnn_is_not_equivariant_and_the_vit_is(digits):
     cnn = models.build(CNN, DIGITS, stream(0, "w"))
     with torch.no_grad():
         vit.positions *= 50
-        before = [model(fitting.permuted(images, original)) for model in (vit, cnn)]
+        before = [model(permuted(images, original)) for model in (vit, cnn)]
         vit.positions.copy_(vit.positions[order])
-        after = [model(fitting.permuted(images, shuffled)) for model in (vit, cnn)]
+        after = [model(permuted(images, shuffled)) for model in (vit, cnn)]
     torch.testing.assert_close(after[0], before[0])
     assert (after[1] - before[1]).abs().max() > 0.1
 
 
 def test_images_are_permuted_like_the_stored_order_and_normalised(digits):
     drawn = p.draw("patch", "digits", 8, 2, 0)
-    seen = fitting.permuted(problem(digits, "patch").train.images, problem(digits, "patch"))
+    seen = permuted(problem(digits, "patch").train.images, problem(digits, "patch"))
     images = p.permute(digits["images"][digits["train"]], drawn) / 255
     np.testing.assert_allclose(seen, (images - digits["mean"]) / digits["std"], atol=1e-5)
     assert abs(seen.mean()) < 1e-5 and abs(seen.std() - 1) < 1e-3
@@ -114,13 +116,38 @@ def test_a_diverging_loss_names_step_setting_and_seed(digits):
         fitting.fit(problem(digits), VIT, wild, 0, 4, label="tiny seed 4")
 
 
-def test_weights_that_go_wrong_in_the_last_step_are_noticed(digits, monkeypatch):
+@pytest.mark.parametrize("name", ["model.head.weight", "optimiser.0.exp_avg_sq"])
+def test_a_state_that_is_not_finite_stops_the_training(digits, tmp_path, monkeypatch, name):
+    """In the last epoch too, with a loss that is; nothing of it is saved, and the line says what
+    to remove before another rate."""
+    train = fitting.Engine.train_epoch
+
     def ruin(trained):
-        trained.epoch += 1
-        torch.nn.init.constant_(trained.model.head.weight, float("nan"))
-        return 2.3
+        loss = train(trained)
+        if trained.epoch == 2:
+            trained.tensors()[name].view(-1)[0] = float("inf")
+        return loss
 
     monkeypatch.setattr(fitting.Engine, "train_epoch", ruin)
+    words = rf"{name} is not finite in epoch 2 \(by step 10, seed 0\); lower rate"
+    with pytest.raises(BadInput, match=words + "$"):
+        fitting.fit(problem(digits), VIT, TRAINING, 0, 0)
+    with pytest.raises(BadInput, match=f"{words} and remove {tmp_path}$"):
+        fitting.fit(
+            problem(digits),
+            VIT,
+            TRAINING,
+            0,
+            0,
+            computation=Computation(checkpoint_every=1),
+            checkpoints=Checkpoints(tmp_path / "seed0", {}),
+        )
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["epoch-000001.checkpoint"]
+
+
+def test_a_loss_of_the_test_images_that_is_not_finite_is_noticed(digits, monkeypatch):
+    wrong = fitting.Evaluation(0.1, float("nan"))
+    monkeypatch.setattr(fitting, "evaluate", lambda *_: wrong)
     with pytest.raises(BadInput, match=r"the loss is nan in epoch 2 \(by step 10, seed 0\)"):
         fitting.fit(problem(digits), VIT, TRAINING, 0, 0)
 
@@ -138,7 +165,7 @@ def test_evaluation_is_exact_whatever_the_batch(digits):
     problem_ = problem(digits)
     fitted = fitting.fit(problem_, VIT, TRAINING, 0, 0)
     with torch.no_grad():
-        logits = fitted.model(fitting.permuted(problem_.test.images, problem_)).double()
+        logits = fitted.model(permuted(problem_.test.images, problem_)).double()
     labels = problem_.test.labels
     right = (logits.argmax(1) == labels).sum().item() / len(labels)
     loss = -logits.log_softmax(1)[torch.arange(len(labels)), labels].mean().item()
@@ -146,3 +173,24 @@ def test_evaluation_is_exact_whatever_the_batch(digits):
     for batch in (1, 7, 1000, len(labels)):
         found = fitting.evaluate(fitted.model, problem_, problem_.test, batch)
         assert found.accuracy == right and found.loss == pytest.approx(loss, rel=1e-6)
+
+
+def test_attention_is_averaged_over_images_of_every_class(digits, monkeypatch):
+    """An image folder lists its images class by class: the first of them would be a few classes."""
+    known = problem(digits)
+    order = known.validation.labels.argsort(stable=True)
+    sorted_ = known._replace(validation=Part(*(values[order] for values in known.validation)))
+    seen = []
+    model = models.build(VIT, DIGITS, stream(0, "w"))
+    matrices = model.attention_matrices
+    monkeypatch.setattr(model, "attention_matrices", lambda x: [seen.append(x), matrices(x)][1])
+
+    fitting.snapshot(model, known, VIT, 0)
+    assert torch.equal(seen[-1], permuted(known.validation.images, known)), "all 180, in order"
+    monkeypatch.setattr(fitting, "EVALUATION_BATCH", 50)
+    fitting.snapshot(model, sorted_, VIT, 0)
+    images = permuted(sorted_.validation.images, sorted_)
+    places = [(images == image).flatten(1).all(1).nonzero()[0].item() for image in seen[-1]]
+    assert len(set(places)) == 50 and places == sorted(places)
+    assert set(sorted_.validation.labels[places].tolist()) == set(range(10))
+    assert set(np.diff(places)) == {3, 4}, "180 / 50 apart"

@@ -198,6 +198,21 @@ def test_bad_settings_are_named(path, value, words):
         sections.trainings(section)
 
 
+@pytest.mark.parametrize("model", ["cnn", "resnet18", "vgg19_bn"])
+@pytest.mark.parametrize(("key", "parts"), [("gpus", "1 x 2"), ("accumulate", "2 x 1")])
+def test_batch_norm_and_parts_of_a_batch_are_refused_before_any_job(model, key, parts):
+    section = copy.deepcopy(SECTION)
+    section["computation"][key] = 2
+    section["models"]["cnn"]["model"] = model
+    words = (
+        f"images.models.cnn.model: '{model}' .* without batch norm.* accumulate x gpus = {parts}"
+    )
+    with pytest.raises(BadInput, match=words):
+        sections.trainings(section)
+    del section["models"]["cnn"]
+    assert len(sections.trainings(section)) == 3
+
+
 def test_sizes_that_are_not_given_are_the_papers():
     section = copy.deepcopy(SECTION)
     section["models"] = {
@@ -221,10 +236,21 @@ def test_sizes_that_are_not_given_are_the_papers():
     assert sections.with_similarity(trainings)[-1] == "digits-gram-pixel"
 
 
+def test_a_model_that_is_null_is_left_out():
+    section = copy.deepcopy(SECTION)
+    section["models"]["cnn"] = None
+    assert {name.split("-")[1] for name in sections.trainings(section)} == {"vit"}
+    section["models"]["vit"] = None
+    with pytest.raises(BadInput, match="images.models: .* have one that is not null"):
+        sections.trainings(section)
+
+
 def test_models_that_the_tables_cannot_tell_apart_are_refused():
     section = copy.deepcopy(SECTION)
     section["models"]["wide"] = section["models"]["vit"] | {"width": 16}
-    with pytest.raises(BadInput, match="images.models.wide.model: .* differ from the other models"):
+    with pytest.raises(
+        BadInput, match="models.wide.model: .* differ .* or sizes: give those a `run`"
+    ):
         sections.trainings(section)
 
 

@@ -54,6 +54,14 @@ BAD = [
     ("training", TRAINING, {"--batch 64": "--batch 64 --processes 5"}, "processes = 1 x 5"),
     (
         "training",
+        TRAINING.replace("--model vit --attention self", "--model cnn --attention none").replace(
+            "--heads 2 --mlp 8 --position-std .02", "--accumulate 2"
+        ),
+        {},
+        "model: 'cnn' is not allowed; it must be one without batch norm",
+    ),
+    (
+        "training",
         TRAINING,
         {"--seeds 1": "--seeds 1 --checkpoint-every 2"},
         "without --checkpoints",

@@ -1,12 +1,14 @@
 """Image folders in ImageNet's layout: the index, decoding, and folders that do not fit."""
 
 import shutil
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from attention_theory import files
+from attention_theory import files, progress
 from attention_theory.errors import BadInput
 from attention_theory.images import data, decoding, imagefolder
 from attention_theory.images.settings import Frame, Split
@@ -111,6 +113,57 @@ def test_grey_and_cmyk_keep_their_colours(tmp_path):
     np.testing.assert_allclose(decoding.decode(tmp_path / "grey.jpg", 4, 4), 100, atol=2)
     found = decoding.decode(tmp_path / "cmyk.jpg", 4, 4).mean((1, 2))
     np.testing.assert_allclose(found, (200, 30, 60), atol=4)
+
+
+def test_a_relative_folder_is_found_from_anywhere_and_names_no_place(folder, tmp_path, monkeypatch):
+    """The index of two checkouts has the same bytes; it is read from any working folder."""
+    expected = prepared(folder)["images"][np.arange(48)]
+    indices = []
+    for checkout in (tmp_path / "one", tmp_path / "elsewhere" / "two"):
+        shutil.copytree(folder, checkout / "data" / "imagefolder")
+        monkeypatch.chdir(checkout)
+        source = imagefolder.load(Location(downloads=Path("data")), FRAME)
+        index = Path("results") / "images" / "d.npz"
+        data.write(index, data.prepare("imagefolder", source, Split(0, 0.25), base_seed=0))
+        indices.append(checkout / index)
+    assert indices[0].read_bytes() == indices[1].read_bytes()
+    monkeypatch.chdir("/")
+    (tmp_path / "one").rename(tmp_path / "moved")
+    shutil.rmtree(folder)
+    for index in (tmp_path / "moved" / "results" / "images" / "d.npz", indices[1]):
+        read = data.read(index)
+        np.testing.assert_array_equal(read["images"][np.arange(48)], expected)
+        assert data.identity(read) == data.identity(data.read(indices[1]))
+    (tmp_path / "moved" / "data").rename(tmp_path / "gone")
+    said = f"{tmp_path}/moved/data/imagefolder: no such folder: it had the images when"
+    with pytest.raises(BadInput, match=said):
+        data.read(tmp_path / "moved" / "results" / "images" / "d.npz")["images"][np.arange(2)]
+
+
+def test_the_identity_of_a_data_set_is_all_but_where_it_lies(folder, tmp_path):
+    one = prepared(folder)
+    folder.rename(tmp_path / "there")
+    assert data.identity(prepared(tmp_path / "there")) == data.identity(one)
+    assert data.identity(prepared(tmp_path / "there", Split(0, 0.3))) != data.identity(one)
+    label = one | {"labels": one["labels"][::-1]}
+    assert data.identity(label) != data.identity(one)
+
+
+def test_decoding_takes_the_memory_of_the_images_and_shows_where_it_is(folder, monkeypatch, capsys):
+    images = decoding.Images(
+        *(getattr(prepared(folder)["images"], k) for k in decoding.Images.KEYS)
+    )
+    images.shape, grey = (48, 3, 128, 128), np.full((3, 128, 128), 7, np.uint8)
+    monkeypatch.setattr(decoding, "decode", lambda *_: grey.copy())
+    monkeypatch.setattr(decoding, "CHUNK", 6)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0)
+    tracemalloc.start()
+    found = images[np.arange(48)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found == 7).all() and found.shape == images.shape
+    assert peak < 1.3 * found.nbytes
+    assert "images decoded: 24/48" in capsys.readouterr().err
 
 
 def break_images(folder):

@@ -125,6 +125,7 @@ def test_describe_prints_one_json_line(call):
     assert code == 0 and text.count("\n") == 1
     line = json.loads(text)
     assert line == {"parameters": 6273418, "gflop_per_training_image": pytest.approx(1.66, 0.01)}
+    assert call("describe", *PAPER.replace("--patch 4", "").split())[1] == text, "the paper's patch"
     words = PAPER.replace("vit ", "vgg19_bn ").replace("--patch 4", "")
     assert json.loads(call("describe", *words.split())[1])["parameters"] == 20040522
 

@@ -1,6 +1,8 @@
 """Several processes share each batch: the step is that of one process."""
 
 import json
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
+from attention_theory.code import SOURCE
 from attention_theory.errors import BadInput
 from attention_theory.images import parallel
 
@@ -40,6 +43,73 @@ def test_two_processes_take_the_steps_of_one(call, prepared, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["one.csv", "one.json", "two.csv", "two.json", "m", "s"]
     )
+
+
+MINE = """
+import os
+import torch
+
+class Model(torch.nn.Linear):
+    def __init__(self, channels, size, classes, **_):
+        super().__init__(size**2, classes)
+        self.calls = 0
+
+    def forward(self, images):
+        self.calls += 1
+        if self.calls == 4 and os.environ["LOCAL_RANK"] == "1":
+            raise MemoryError("no memory for the second process")
+        return super().forward(images.flatten(1))
+"""
+
+
+def test_if_one_process_fails_all_end_with_its_line(call, prepared, tmp_path, monkeypatch):
+    """The other waits for its gradients; nothing is left behind (test_watching.py has more)."""
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    words = TRAINING.format(p=prepared).replace("vit --attention positional", "mine:Model -A none")
+    for size in ("--width 8 ", "--layers 2 ", "--heads 2 ", "--mlp 8 ", "--position-std .02 "):
+        words = words.replace(size, "")
+    words = words.replace("-A", "--attention") + " --setting t --table t.csv --processes 2"
+    code, error = call("training", *words.split())
+    assert (code, error) == (2, "training: no memory for the second process\n")
+    assert not [*tmp_path.glob("temporary/attention-theory*"), *tmp_path.glob("[mst]/*")]
+    assert not (tmp_path / "t.csv").exists()
+
+
+SHARED = """
+import sys
+import numpy as np
+from attention_theory.images import parallel
+
+def fill(array):
+    print("filled once", flush=True)
+    array[:] = np.arange(12).reshape(3, 4)
+
+with parallel.start(2, "cpu") as team:
+    array = team.filled((3, 4), fill)
+    assert array.shape == (3, 4) and array.dtype == np.uint8
+    assert (array == np.arange(12).reshape(3, 4)).all(), "what the first filled in"
+    team.fabric.barrier()
+    if team.rank == 1:
+        array[0, 0] = 77
+    team.fabric.barrier()
+    assert array[0, 0] == 77, "the same memory"
+"""
+
+
+def test_decoded_images_are_held_once(tmp_path):
+    (tmp_path / "shared.py").write_text(SHARED)
+    done = subprocess.run(
+        [sys.executable, "shared.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("filled once") == 1
 
 
 def test_without_fabric_there_is_one_process(monkeypatch):

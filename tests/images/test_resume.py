@@ -14,6 +14,7 @@ import pytest
 
 from attention_theory import code
 from attention_theory.errors import BadInput
+from attention_theory.images import training
 
 OUTPUTS = "table.csv", "models", "snapshots"
 
@@ -104,6 +105,30 @@ def test_a_changed_training_is_refused(prepared, tmp_path, change, words):
     with pytest.raises(BadInput, match=f"a checkpoint of another training: {words}"):
         killing.train(tmp_path, prepared, replace(killing.TRAINING, **change))
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_other_sources_or_packages_are_refused(prepared, tmp_path, monkeypatch):
+    """They may change the last digits, or all: what is named is the file, or the package."""
+    assert killing.killed("step", 8, tmp_path, prepared)
+    engine = "attention_theory/images/engine.py"
+    there = training._sources()
+    assert there.keys() == {
+        str(p.relative_to(code.SOURCE)) for p in code.closure("images.training")
+    }
+    with monkeypatch.context() as changed:
+        changed.setattr(training, "_sources", lambda: there | {engine: "edited"})
+        words = f"source.{engine} is '{there[engine]}' there and 'edited' here"
+        with pytest.raises(BadInput, match=f"a checkpoint of another training: {words}"):
+            killing.train(tmp_path, prepared)
+    version = training.metadata.version
+    for name in ("numpy", "torch", "torchvision"):
+        with monkeypatch.context() as changed:
+            changed.setattr(
+                training.metadata, "version", lambda p, n=name: "0" if p == n else version(p)
+            )
+            words = f"another training: arithmetic.{name} is '.*' there and '0' here"
+            with pytest.raises(BadInput, match=words):
+                killing.train(tmp_path, prepared)
 
 
 COMMAND = (

@@ -1,15 +1,20 @@
 """Exact errors against enumeration and simulation; learned linear models."""
 
 import itertools
+import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attention_theory import code, tables
+from attention_theory.spatial import columns, exact, linear
 from attention_theory.spatial import distribution as data
-from attention_theory.spatial import exact
-from attention_theory.spatial.linear import LEARNED, learned_errors
+from attention_theory.spatial.linear import EXACT, LEARNED, learned_errors
 from attention_theory.spatial.settings import Distribution
 
 TINY = Distribution(D=6, C=2, d=2, q=0.3)
@@ -92,3 +97,50 @@ def test_learned_models_do_better_than_chance_and_no_better_than_the_majority():
         assert best - 4 * np.sqrt(best / 4000) < error < 0.3
     assert errors == learned_errors(setting, 2000, 4000, base_seed=1, seed=0)
     assert errors != learned_errors(setting, 2000, 4000, base_seed=2, seed=0)
+
+
+def test_the_step_writes_exact_errors_once_and_learned_ones_a_seed(tmp_path):
+    setting = Distribution(D=20, C=4, d=4, q=0.4)
+    for name in ("a", "b"):
+        linear.main(
+            setting,
+            N=200,
+            test=500,
+            seeds=2,
+            base_seed=1,
+            table=tmp_path / f"{name}.csv",
+            provenance=tmp_path / f"{name}.json",
+        )
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    table = tables.read(tmp_path / "a.csv", columns.LINEAR)
+    for name, error in EXACT.items():
+        row = table[table.classifier == name].squeeze()
+        assert (row.N, row.seed, row.error) == (0, -1, pytest.approx(error(setting)))
+    learned = table[table.seed >= 0]
+    assert len(table) == len(EXACT) + len(learned) and (learned.N == 200).all()
+    for seed, rows in learned.groupby("seed"):
+        errors = learned_errors(setting, 200, 500, base_seed=1, seed=seed)
+        assert dict(zip(rows.classifier, rows.error, strict=True)) == pytest.approx(errors)
+    assert set(learned.seed) == {0, 1}
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert (record["step"], record["setting"], record["seeds"]) == ("linear", "q=0.4", [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("--q .4", "--q 1"), "q: 1.0 is not allowed"),
+        (("--N 200", "--N 99"), "Invalid value for '--N'"),
+    ],
+)
+def test_the_command_refuses_in_one_line(tmp_path, change, said):
+    words = "--D 20 --C 4 --d 4 --q .4 --N 200 --test 500 --seeds 1 --base-seed 1 --table t.csv"
+    done = subprocess.run(
+        [sys.executable, "-m", "attention_theory.spatial.linear", *words.replace(*change).split()],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(code.SOURCE)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -55,6 +55,7 @@ CHANGES = [
         "{images: {seeds: 2.0}}",
         "config key images.seeds: 2.0 is not allowed; it must be of type object",
     ),
+    ("{images: {computation: {accumulate: 2}}}", "config key images.models.cnn.model: 'cnn'"),
     ("{spatial: {pretraining: {setting: {N: 1.0e+300}}}}", "setting.N: 1e+300 is not allowed"),
     ("{spatial: {pretraining: {setting: {D: 1000000000000000000}}}}", "setting.D: 1000000000000"),
     ("{spatial: {pretraining: {sweeps: {main: [{}, {}]}}}}", "sweeps.main: [{}, {}]"),
@@ -102,7 +103,7 @@ def test_results_that_are_no_folder(checkout):
         (checkout.folder / "kept").rename(checkout.folder / "results")
 
 
-@pytest.mark.parametrize("name", ["config", "smoke", "paper"])
+@pytest.mark.parametrize("name", ["config", "smoke", "paper", "imagenet"])
 def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
     command = [sys.executable, "-m", "snakemake", "--cores", 2, "--dry-run"]
     command += ["--configfile", f"config/{name}.yaml"]

@@ -10,6 +10,7 @@ images (decoding.py).
 
 import hashlib
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -44,7 +45,8 @@ def sha256(*arrays: np.ndarray) -> str:
     digest = hashlib.sha256()
     for array in arrays:
         little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        digest.update(f"{array.shape} {little.dtype.str}".encode() + little.tobytes())
+        digest.update(f"{array.shape} {little.dtype.str}".encode())
+        digest.update(little.tobytes())
     return digest.hexdigest()
 
 
@@ -111,10 +113,15 @@ def check_labels(dataset: str, labels: np.ndarray, allowed: range) -> None:
 
 
 def write(path: Path, prepared: dict) -> None:
-    """Write a prepared data set; where its images stay in their files, their index."""
-    images = prepared["images"]
-    index = images.arrays() if isinstance(images, Images) else {"images": images}
-    files.write_arrays(path, **(index | {key: prepared[key] for key in KEYS if key != "images"}))
+    """Write a prepared data set; where its images stay in their files, their index.
+
+    A relative folder of images is stored relative to the index, so that the index of another
+    checkout has the same bytes, and is found from any working folder.
+    """
+    arrays = _arrays(prepared)
+    if "root" in arrays and not Path(root := arrays["root"].item()).is_absolute():
+        arrays["root"] = np.asarray(os.path.relpath(root, path.parent))
+    files.write_arrays(path, **arrays)
 
 
 def read(path: Path) -> dict:
@@ -124,11 +131,30 @@ def read(path: Path) -> dict:
     """
     data = files.read_arrays(path)
     if all(key in data for key in Images.KEYS):
+        data["root"] = np.asarray(_absolute(path.parent / data["root"].item()))
         data["images"] = Images.from_arrays(data)
     missing = [key for key in KEYS if key not in data]
     if missing:
         raise BadInput(f"{path}: no prepared data set (it lacks {missing[0]})")
     return data
+
+
+def identity(prepared: dict) -> str:
+    """The SHA-256 of all that a training sees of a prepared data set, wherever its images lie."""
+    arrays = _arrays(prepared)
+    return sha256(*(arrays[name] for name in sorted(arrays.keys() - {"root"})))
+
+
+def _arrays(prepared: dict) -> dict[str, np.ndarray]:
+    """What a data set's file holds."""
+    images = prepared["images"]
+    index = images.arrays() if isinstance(images, Images) else {"images": images}
+    return index | {key: prepared[key] for key in KEYS if key != "images"}
+
+
+def _absolute(path: str | Path) -> str:
+    """As `os.path.relpath` counts: a folder of results that is a link is not followed."""
+    return os.path.abspath(path)  # noqa: PTH100 - resolve() follows links
 
 
 def _statistics(
@@ -163,6 +189,8 @@ def run(dataset: str, load: Callable[..., Source]) -> None:
         ) as record:
             source = load(**options)
             write(output, prepare(dataset, source, split, base_seed))
+            if isinstance(source.images, Images):
+                record["folder"] = _absolute(source.images.root)
             record["inputs"] = {str(path): files.sha256(path) for path in source.files}
 
     main.__doc__ = f"Prepare {dataset}: uint8 images, labels, splits, mean and deviation."

@@ -60,9 +60,26 @@ class Images:
 
     def __getitem__(self, chosen: np.ndarray) -> np.ndarray:
         """The chosen images, decoded. Raises BadInput with the names of those that cannot be."""
-        found, broken = self._decode(chosen)
-        self._refuse(broken)
+        found = np.empty((len(chosen), *self.shape[1:]), np.uint8)
+        self.decode_into(found, chosen)
         return found
+
+    def decode_into(self, found: np.ndarray, chosen: np.ndarray) -> None:
+        """Decode the chosen images into `found` (chosen, 3, size, size) uint8, chunk by chunk.
+
+        Raises BadInput with the names of those that cannot be.
+        """
+        if not Path(self.root).is_dir():
+            raise BadInput(
+                f"{self.root}: no such folder: it had the images when their index was made; put it "
+                "back, or remove the index (images/data/imagefolder.npz)"
+            )
+        broken = {}
+        with Progress("images decoded", len(chosen)) as progress:
+            for places in _chunks(np.arange(len(chosen))):
+                broken |= self._decode(chosen[places], found[places[0] : places[-1] + 1])
+                progress.advance(f"{len(broken)} broken", len(places))
+        self._refuse(broken)
 
     def part(self, chosen: np.ndarray) -> "Images":
         """The chosen images, still in their files."""
@@ -75,34 +92,34 @@ class Images:
         """
         counts, broken = np.zeros((3, 256), np.int64), {}
         others = np.setdiff1d(np.arange(len(self)), train)
+        space = np.zeros((CHUNK, *self.shape[1:]), np.uint8)
         with Progress("images decoded", len(self)) as progress:
             for part, counted in ((train, True), (others, False)):
                 for chunk in _chunks(part):
-                    found, failed = self._decode(chunk)
-                    broken |= failed
+                    found = space[: len(chunk)]
+                    broken |= self._decode(chunk, found)
                     counts += _counted(found) if counted else 0
                     progress.advance(f"{len(broken)} broken", len(chunk))
         self._refuse(broken)
         return counts
 
-    def _decode(self, chosen: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
-        """The chosen images that can be decoded; the others' names with what is wrong."""
+    def _decode(self, chosen: np.ndarray, found: np.ndarray) -> dict[str, str]:
+        """Decode into `found`; the names of the images that cannot be, with what is wrong."""
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # Pillow lets go of the GIL
-            results = list(pool.map(self._one, np.asarray(chosen).tolist()))
-        whole = [image for _, image, _ in results if image is not None]
-        broken = {name: reason for name, image, reason in results if image is None}
-        return np.stack(whole) if whole else np.empty((0, *self.shape[1:]), np.uint8), broken
+            results = list(pool.map(self._one, np.asarray(chosen).tolist(), found))
+        return {name: reason for name, reason in results if reason is not None}
 
-    def _one(self, index: int) -> tuple[str, np.ndarray | None, str]:
+    def _one(self, index: int, found: np.ndarray) -> tuple[str, str | None]:
         name = os.fsdecode(self.paths[index])
         try:
             path = Path(self.root, name)
             length = path.stat().st_size
             if length != self.lengths[index]:
-                return name, None, f"{length} bytes, {self.lengths[index]} when it was indexed"
-            return name, decode(path, self.size, self.resize), ""
+                return name, f"{length} bytes, {self.lengths[index]} when it was indexed"
+            found[:] = decode(path, self.size, self.resize)
+            return name, None
         except Exception as error:  # a damaged file can make Pillow raise almost anything
-            return name, None, str(error).replace(f" {str(path)!r}", "") or type(error).__name__
+            return name, str(error).replace(f" {str(path)!r}", "") or type(error).__name__
 
     def _refuse(self, broken: dict[str, str]) -> None:
         if broken:

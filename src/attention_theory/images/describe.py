@@ -61,7 +61,9 @@ def main(
     image_size: Annotated[int, typer.Option(help="side of the images in pixels")],
     channels: Annotated[int, typer.Option(help="channels of the images")],
     classes: Annotated[int, typer.Option(help="number of classes")],
-    patch: Annotated[int, typer.Option(help="side of a patch in pixels")] = 1,
+    patch: Annotated[
+        int | None, typer.Option(help="side of a patch in pixels; default: 4 for a vit, else 1")
+    ] = None,
     attention: Annotated[
         str, typer.Option(help="of a vit: self, positional, package.module:Class; others have none")
     ] = "self",
@@ -77,7 +79,7 @@ def main(
     architecture = Architecture(
         model=model,
         attention="none" if ATTENTIONS.get(model, ("none",)) == ("none",) else attention,
-        patch=patch,
+        patch=recipes.PATCHES.get(model, 1) if patch is None else patch,
         recipe=recipe,
         **(recipes.sizes(model, recipe) | sizes),
     )

@@ -1,9 +1,6 @@
 """Training and evaluation of one model from one seed: exact, keyed, with the data on the device.
 
-Seeds are trained one after the other: stacked with torch.func and vmap three seeds took 43 ms a
-step for the ViT against 3 x 11.7 ms in a loop, 23 against 3 x 7.1 ms for the CNN (batch 64, one
-core). Measured again with seven seeds and batch 32 the stack is faster, but its bits are others,
-and running statistics of batch norm cannot be stacked (docs/images.md).
+Seeds are trained one after the other, not stacked as one model: docs/images.md says why.
 """
 
 import math
@@ -18,13 +15,13 @@ import torch._dynamo  # noqa: F401  (torch.optim loads it on first use: here it 
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from attention_theory import checkpoint
 from attention_theory.checkpoint import Checkpoints
 from attention_theory.errors import BadInput
 from attention_theory.images import models
 from attention_theory.images.engine import Engine
 from attention_theory.images.parallel import ALONE, Team
 from attention_theory.images.problem import Part, Problem, permuted
-from attention_theory.images.problem import load as load
 from attention_theory.images.settings import Architecture, Computation, Training
 from attention_theory.images.snapshots import Snapshots
 from attention_theory.progress import Progress
@@ -69,21 +66,22 @@ def fit(
     Initial weights, order and shifts come from streams keyed by the seed alone: the settings of a
     seed, original and permuted, are paired. With checkpoints it goes on from the newest and ends
     with the same bits as without a break. Raises BadInput, naming step, setting and seed, when an
-    epoch's mean loss, or the test loss, is not finite or above a hundred times that of a guess.
+    epoch's mean loss, or the test loss, is not finite or above a hundred times that of a guess, or
+    when weights or optimiser are not finite.
     """
     weights = stream(base_seed, "images.weights", seed)
     model = models.build(architecture, problem.shape, weights).to(problem.device)
     engine = Engine(model, problem, training, computation, base_seed, seed, team)
     snapshots = Snapshots(model, problem, architecture, training.epochs)
     snapshots.take(0)
-    if checkpoints and (saved := checkpoints.load()):
+    if checkpoints and (saved := checkpoints.load(aloud=team.first)):
         engine.restore(saved[0], snapshots.restore(saved[1]))
     started, trained = time.perf_counter(), training.epochs - engine.epoch
     _train(engine, training.epochs, label, checkpoints, snapshots)
     seconds = time.perf_counter() - started
     images = trained * engine.per_epoch * training.batch
     found = evaluate(model, problem, problem.test)
-    _check_loss(found.loss, engine, label)
+    _check_loss(found.loss, engine, label, checkpoints)
     return Fitted(model, *found, snapshots.taken, images, seconds)
 
 
@@ -102,7 +100,7 @@ def _train(
             progress.advance(steps=engine.epoch)
         while engine.epoch < epochs:
             loss = engine.train_epoch()
-            _check_loss(loss, engine, label)
+            _check_loss(loss, engine, label, checkpoints)
             snapshots.take(engine.epoch)
             due = every and (engine.epoch % every == 0 or engine.epoch == epochs)
             if first and checkpoints and due:
@@ -111,13 +109,21 @@ def _train(
                 progress.advance(f"loss {loss:.3f}")
 
 
-def _check_loss(loss: float, engine: Engine, label: str) -> None:
-    """Raise BadInput unless a mean loss, after some epochs, is one to go on from."""
+def _check_loss(loss: float, engine: Engine, label: str, checkpoints: Checkpoints | None) -> None:
+    """Raise BadInput unless a mean loss and a state, after some epochs, are ones to go on from."""
     if not loss <= DIVERGED * math.log(engine.problem.shape.classes):
-        raise BadInput(
-            f"{label}: the loss is {loss:.3g} in epoch {engine.epoch} "
-            f"(by step {engine.epoch * engine.per_epoch}, seed {engine.key[1]}); lower rate"
-        )
+        fault = f"the loss is {loss:.3g}"
+    elif name := checkpoint.not_finite(engine.tensors()):
+        fault = f"{name} is not finite"
+    else:
+        return
+    # Another rate is another training: its checkpoints, of earlier seeds too, would be refused.
+    saved = checkpoints and any(checkpoints.folder.parent.glob("*/*.checkpoint"))
+    remove = f" and remove {checkpoints.folder.parent}" if saved else ""
+    raise BadInput(
+        f"{label}: {fault} in epoch {engine.epoch} (by step {engine.epoch * engine.per_epoch}, "
+        f"seed {engine.key[1]}); lower rate{remove}"
+    )
 
 
 @torch.no_grad()

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_theory.images.decoding import Images
+from attention_theory.images.parallel import ALONE, Team
 from attention_theory.images.permutation import Permutation, pixel_order
 from attention_theory.images.settings import DataSet
 
@@ -35,12 +37,17 @@ class Problem(NamedTuple):
 
 
 def load(
-    data: dict[str, np.ndarray],
+    data: dict[str, np.ndarray | Images],
     permutation: Permutation,
     device: str,
     statistics: tuple[tuple, tuple] | None = None,
+    team: Team = ALONE,
 ) -> Problem:
-    """Put a prepared data set on the device: all of it, or, if it is too large, image by image.
+    """Put a prepared data set (data.read) on the device.
+
+    Images that are still in their files are decoded first, once for all processes of a team. Where
+    the images would take too much of a GPU's memory they stay in the host's, and go to the device a
+    batch or a chunk at a time.
 
     `statistics`, mean and standard deviation a channel, stand in for the data's own.
     """
@@ -48,8 +55,13 @@ def load(
     keep = device if _fits(math.prod(images.shape), device) else "cpu"
 
     def part(name: str) -> Part:
-        chosen, labels = (torch.from_numpy(data[key][data[name]]) for key in ("images", "labels"))
-        return Part(chosen.to(keep), labels.to(device))
+        chosen, labels = data[name], torch.from_numpy(data["labels"][data[name]])
+        if isinstance(images, Images):
+            shape = (len(chosen), *images.shape[1:])
+            found = team.filled(shape, lambda array: images.decode_into(array, chosen))
+        else:
+            found = images[chosen]
+        return Part(torch.from_numpy(found).to(keep), labels.to(device))
 
     mean, std = (
         torch.tensor(values, dtype=torch.float32)

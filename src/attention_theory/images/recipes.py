@@ -14,6 +14,7 @@ SIZES = {  # what sizes a model has, and their defaults
     "resnet18": {},
     "vgg19_bn": {},
 }
+PATCHES = {"vit": 4}  # of the source's tables; other models have none of their own
 
 
 @dataclass(frozen=True)

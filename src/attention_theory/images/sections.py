@@ -81,7 +81,7 @@ def trainings(section: Mapping) -> dict[str, dict]:
             | {"seeds": seeds[permutation]},
         }
         for dataset in known
-        for name, architecture, own in _architectures(section["models"], known[dataset])
+        for name, architecture, own in _architectures(_models(section), known[dataset])
         for permutation in seeds
         if own is None or permutation in own
     }
@@ -168,6 +168,9 @@ def _computation(section: Mapping, training: Training) -> Computation:
         computation = Computation(**values)
     with within("config key images.training"):
         computation.check_batch(training.batch, gpus)
+    for name, sizes in _models(section).items():
+        with within(f"config key images.models.{name}"):
+            computation.check_norm(sizes["model"], gpus, "gpus")
     return computation
 
 
@@ -183,6 +186,14 @@ def _seeds(section: Mapping) -> dict[str, int]:
     return seeds
 
 
+def _models(section: Mapping) -> dict[str, Mapping]:
+    """The models by name, but those that are null: so a file laid over another leaves one out."""
+    found = {name: sizes for name, sizes in section["models"].items() if sizes is not None}
+    with within("config key images"):
+        require(bool(found), "models", dict(section["models"]), "have one that is not null")
+    return found
+
+
 def _architectures(
     models: Mapping, data: DataSet
 ) -> Iterator[tuple[str, Architecture, list[str] | None]]:
@@ -190,8 +201,6 @@ def _architectures(
     permutations that they are trained on (None: all)."""
     seen: set[tuple] = set()
     for name, sizes in models.items():
-        if sizes is None:  # of a configuration below, and not wanted
-            continue
         with within(f"config key images.models.{name}"):
             sizes = dict(sizes)
             permutations = sizes.pop("permutations", None)
@@ -201,7 +210,8 @@ def _architectures(
             architecture = Architecture(**(defaults | sizes))
             architecture.check_size(data.size)
             kind = (architecture.model, architecture.attention, architecture.patch)
-            allowed = "differ from the other models in model, attention or patch, as the tables do"
+            allowed = "differ from the others in model, attention or patch, as the tables do "
+            allowed += "(they have no column for recipe or sizes: give those a `run` of their own)"
             require(kind not in seen, "model", architecture.model, allowed)
             seen.add(kind)
         yield name, architecture, permutations

@@ -28,6 +28,7 @@ ATTENTIONS = {  # a model's kinds of attention
     "resnet18": ("none",),
     "vgg19_bn": ("none",),
 }
+BATCH_NORM = ("cnn", "resnet18", "vgg19_bn")
 IMAGE_SIZES = {"cnn": (8, 28), "resnet18": (32, None), "vgg19_bn": (32, None)}  # least, most
 PROCEDURES = ("standard", "vit-cifar")
 AUGMENTATIONS = ("shift", "autoaugment")
@@ -177,7 +178,9 @@ class Training:
 
     epochs: int = option("passes over the training images")
     batch: int = option("images a step")
-    rate: float = option("highest learning rate, reached after 30 % of the steps, or in epoch 5")
+    rate: float = option(
+        "highest learning rate: at 30 % of the steps; vit-cifar: in epochs 5 and 6 of 0, 1, ..."
+    )
     weight_decay: float = option("weight decay, on every parameter: decoupled, or Adam's own")
     smoothing: float = option("label smoothing")
     shift: int = option("largest random shift of a training image, in pixels")
@@ -222,6 +225,13 @@ class Computation:
         """Raise BadInput unless a batch divides into equal parts: a mean of means is the mean."""
         allowed = f"divide by accumulate x processes = {self.accumulate} x {processes}"
         require(batch % (self.accumulate * processes) == 0, "batch", batch, allowed)
+
+    def check_norm(self, model: str, processes: int = 1, name: str = "processes") -> None:
+        """Raise BadInput for one of our models with batch norm unless it gets its batch whole."""
+        parts = f"accumulate x {name} = {self.accumulate} x {processes}"
+        allowed = f"be one without batch norm, whose statistics are a whole batch's, with {parts}"
+        whole = self.accumulate * processes == 1
+        require(whole or model not in BATCH_NORM, "model", model, allowed)
 
 
 def check_permutation(permutation: str) -> None:

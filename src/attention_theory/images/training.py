@@ -1,4 +1,4 @@
-"""The training step: every seed of one setting, one after the other (fitting.py says why).
+"""The training step: every seed of one setting, one after the other.
 
 It writes a table with a row a seed and, for each seed, the weights after the last epoch
 (`<setting>-seed<seed>.safetensors`) and the snapshots (`.npz`): what names the model in the table,
@@ -18,6 +18,7 @@ import numpy as np
 import typer
 
 from attention_theory import devices, files, own, step, tables
+from attention_theory.code import SOURCE, closure
 from attention_theory.errors import BadInput, require
 from attention_theory.images import columns, procedures, schedule, settings
 from attention_theory.images import data as datasets
@@ -59,15 +60,18 @@ def main(
     every = computation.checkpoint_every
     require(checkpoints or not every, "checkpoint_every", every, "be 0 without --checkpoints")
     computation.check_batch(training.batch, processes)
+    computation.check_norm(architecture.model, processes)
     source, order = datasets.read(data), permutations.read(permutation)
     _check_fit(source, order, architecture, training, permutation)
     _check_labels(source, data)
     code = own.files(architecture.model, architecture.attention)
+    sources = _sources()  # before the work: what is edited during it was not what ran
     device = devices.prepare(gpu * processes, threads)
 
     from attention_theory import checkpoint
     from attention_theory.images import fitting, parallel
     from attention_theory.images import models as registry
+    from attention_theory.images import problem as problems
 
     team = parallel.start(processes, device)
     common = {
@@ -78,28 +82,32 @@ def main(
         "permutation": order.granularity,
     }
     rows, losses, images, seconds, kept = [], [], 0, 0.0, []
-    with step.record(
-        provenance if team.first else None,
-        "images.training",
-        setting,
-        base_seed=base_seed,
-        seeds=range(seeds),
-        device=device,
-        threads=threads,
-        inputs=[data, permutation, *code],
-    ) as record:
+    with (
+        team,
+        step.record(
+            provenance if team.first else None,
+            "images.training",
+            setting,
+            base_seed=base_seed,
+            seeds=range(seeds),
+            device=device,
+            threads=threads,
+            inputs=[data, permutation, *code],
+        ) as record,
+    ):
         decisive = {
             "architecture": asdict(architecture),
             "training": asdict(training),
             "schedule": schedule.sketch(training, len(source["train"]) // training.batch),
-            "data": files.sha256(data),
+            "data": datasets.identity(source),
             "permutation": order.sha256,
+            "source": sources,
             "own_code": {str(path): files.sha256(path) for path in code},
             "base_seed": base_seed,
             "arithmetic": _arithmetic(computation, device, threads, processes),
         }
         published = procedures.statistics(training, order.dataset)
-        problem = fitting.load(source, order, device, published)
+        problem = problems.load(source, order, device, published, team)
         for seed in range(seeds):
             label = f"images.training {setting} seed {seed}"
             if checkpoints:
@@ -135,6 +143,12 @@ def main(
         _clear(checkpoints, kept)
 
 
+def _sources() -> dict[str, str]:
+    """The SHA-256 of each of the project's files that this step runs, by name."""
+    paths = closure("images.training")
+    return {str(path.relative_to(SOURCE)): files.sha256(path) for path in paths}
+
+
 def _arithmetic(computation: Computation, device: str, threads: int, processes: int) -> dict:
     """What the last digits depend on."""
     own = asdict(computation)
@@ -143,7 +157,7 @@ def _arithmetic(computation: Computation, device: str, threads: int, processes: 
         "device": device,
         "threads": threads,
         "processes": processes,
-        "torch": metadata.version("torch"),
+        **{name: metadata.version(name) for name in ("numpy", "torch", "torchvision")},
     }
 
 
