@@ -9,10 +9,11 @@ import torch
 from attention_theory import files, tables
 from attention_theory.checkpoint import Checkpoints
 from attention_theory.errors import BadInput
-from attention_theory.images import columns, fitting, models, training
+from attention_theory.images import columns, fitting, models, snapshots, training
 from attention_theory.images import permutation as p
 from attention_theory.images.problem import Part, Problem, load, permuted
 from attention_theory.images.settings import Architecture, Computation, DataSet, Training
+from attention_theory.images.snapshots import Snapshots
 from attention_theory.streams import stream
 
 VIT = Architecture("vit", "self", patch=2, width=8, layers=1, heads=2, mlp=8, position_std=0.02)
@@ -185,10 +186,10 @@ def test_attention_is_averaged_over_images_of_every_class(digits, monkeypatch):
     matrices = model.attention_matrices
     monkeypatch.setattr(model, "attention_matrices", lambda x: [seen.append(x), matrices(x)][1])
 
-    fitting.snapshot(model, known, VIT, 0)
+    Snapshots(model, known, VIT, 1).take(0)
     assert torch.equal(seen[-1], permuted(known.validation.images, known)), "all 180, in order"
-    monkeypatch.setattr(fitting, "EVALUATION_BATCH", 50)
-    fitting.snapshot(model, sorted_, VIT, 0)
+    monkeypatch.setattr(snapshots, "IMAGES", 50)
+    Snapshots(model, sorted_, VIT, 1).take(0)
     images = permuted(sorted_.validation.images, sorted_)
     places = [(images == image).flatten(1).all(1).nonzero()[0].item() for image in seen[-1]]
     assert len(set(places)) == 50 and places == sorted(places)
