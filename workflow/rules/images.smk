@@ -235,6 +235,7 @@ if image_sections.compares(IMAGE_SETTINGS):
                 labels={"figure": "cost"},
             ),
             table=f"{IMAGES}/figures/cost.csv",
+            provenance=f"{IMAGES}/provenance/cost.json",
         log:
             f"{IMAGES}/logs/cost.log",
         localrule: True
@@ -245,7 +246,7 @@ if image_sections.compares(IMAGE_SETTINGS):
             folder=lambda wildcards, output: str(Path(output.pdf).parent),
         shell:
             "python -m attention_theory.images.figures cost {params.inputs}"
-            " --output {params.folder:q} 2>&1 | tee {log:q}"
+            " --output {params.folder:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
     TIMED["images"] = rules.images_cost.output
 
