@@ -1,0 +1,128 @@
+"""What is frozen in fine-tuning, and the arms that start with it (experiment 4).
+
+`learned` has the positional encodings P, W_Q and W_K of a pretrained model; `shuffled` the same with
+the rows of P permuted; `random` the learned P with initial W_Q and W_K, scaled head by head until a
+query attends to as many keys as in `learned`; `scratch` none of them. All else is initial, and the
+same in every arm of a draw. Only `scratch` trains P, W_Q and W_K. In positional attention the
+LayerNorm that P passes before W_Q and W_K belongs to them.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from attention_theory.images.stacked import Stack
+from attention_theory.vit import SelfAttention, VisionTransformer
+
+DOUBLINGS = 60  # of the bracket of a factor, halved: it is then exact to float32
+
+
+def scores(attention: nn.Module) -> tuple[Tensor, Tensor]:
+    """Views of the weights (2 width, width) and biases (2 width,) of W_Q and W_K, in that order."""
+    vanilla = isinstance(attention, SelfAttention)
+    layer = attention.queries_keys_values if vanilla else attention.queries_keys
+    rows = 2 * layer.in_features
+    return layer.weight[:rows], layer.bias[:rows]
+
+
+@torch.no_grad()
+def frozen(stack: Stack) -> Tensor:
+    """Which entries of a row of weights are P, W_Q or W_K: (parameters,), bool."""
+    marks = torch.zeros(sum(stack.sizes), device=next(stack.template.parameters()).device)
+    model = stack.model(marks)
+    model.positions.fill_(1)
+    for block in model.blocks:
+        for part in scores(block.attention):
+            part.fill_(1)
+        for parameter in _norm(block.attention).parameters():
+            parameter.fill_(1)
+    return nn.utils.parameters_to_vector(model.parameters()) == 1
+
+
+def _norm(attention: nn.Module) -> nn.Module:
+    """What P alone passes before W_Q and W_K."""
+    return nn.Identity() if isinstance(attention, SelfAttention) else attention.norm
+
+
+@torch.no_grad()
+def arms(
+    stack: Stack, pretrained: Tensor, fresh: Tensor, order: Tensor, images: Tensor
+) -> dict[str, Tensor]:
+    """The initial weights (parameters,) of each arm of a draw.
+
+    `pretrained` and `fresh` are rows of weights, `order` a permutation of the tokens; `images`
+    (n, channels, size, size) are those on which `random` is as sharp as `learned`.
+    """
+    held = frozen(stack)
+    learned = torch.where(held, pretrained, fresh)
+    shuffled = learned.clone()
+    positions = stack.named(shuffled)["positions"]
+    positions.copy_(positions[order])
+    keys = effective_keys(stack.model(learned), images)
+    model = stack.model(learned)
+    for block, name in zip(model.blocks, _score_layers(stack), strict=True):
+        own = stack.named(fresh)
+        for part, kind in zip(scores(block.attention), ("weight", "bias"), strict=True):
+            part.copy_(own[f"{name}.{kind}"][: len(part)])
+    sharpen(model, keys, images)
+    random = nn.utils.parameters_to_vector(model.parameters()).clone()
+    return {"learned": learned, "shuffled": shuffled, "random": random, "scratch": fresh}
+
+
+def _score_layers(stack: Stack) -> list[str]:
+    """The names of the layers that hold W_Q and W_K."""
+    return [
+        name.removesuffix(".weight")
+        for name in stack.names
+        if ".attention.queries_keys" in name and name.endswith("weight")
+    ]
+
+
+@torch.no_grad()
+def effective_keys(model: VisionTransformer, images: Tensor) -> Tensor:
+    """How many keys a query attends to, exp of the entropy of its weights: (layers, heads), means
+    over queries and images."""
+    tokens, found = model.tokens(images), []
+    for block in model.blocks:
+        weights = block.attention.weights(block.norm_attention(tokens), model.positions)
+        found.append(_keys(weights))
+        tokens = block(tokens, model.positions)
+    return torch.stack(found)
+
+
+def _keys(weights: Tensor) -> Tensor:
+    """The mean number of keys a head (heads,) of weights (images, heads, tokens, tokens)."""
+    return torch.special.entr(weights).sum(-1).exp().mean((0, 2))
+
+
+@torch.no_grad()
+def sharpen(model: VisionTransformer, keys: Tensor, images: Tensor) -> None:
+    """Scale W_Q and W_K of each head until its queries attend to `keys` (layers, heads) keys.
+
+    Layer by layer, since what a layer reads depends on those before. A target out of reach (fewer
+    keys than without noise, say) ends at the nearest factor.
+    """
+    tokens = model.tokens(images)
+    for block, wanted in zip(model.blocks, keys, strict=True):
+        weights = block.attention.weights(block.norm_attention(tokens), model.positions)
+        roots = factors(weights, wanted).sqrt()
+        for part in scores(block.attention):
+            heads = part.unflatten(0, (2, len(roots), -1))
+            heads.mul_(roots.view(1, -1, *(1,) * (heads.dim() - 2)))
+        tokens = block(tokens, model.positions)
+
+
+def factors(weights: Tensor, wanted: Tensor) -> Tensor:
+    """By what to multiply scores whose softmax is `weights` (images, heads, tokens, tokens), so that
+    a head attends to `wanted` (heads,) keys: (heads,).
+
+    A query's entropy falls as its scores grow, so that the factor is found by bisection, of its
+    logarithm.
+    """
+    logarithms = weights.double().clamp_min(1e-300).log()  # the scores, up to a number a query
+    low, high = (torch.full_like(wanted, x, dtype=torch.float64) for x in (-20.0, 20.0))
+    for _ in range(DOUBLINGS):
+        middle = (low + high) / 2
+        found = _keys(torch.softmax(logarithms * middle.exp()[:, None, None], dim=-1))
+        few = found < wanted
+        low, high = torch.where(few, low, middle), torch.where(few, middle, high)
+    return middle.exp().to(weights.dtype)

@@ -1,0 +1,154 @@
+"""Experiment 4 for one kind of attention: pretraining, tuning of the rates, the tested runs."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attention_theory.images import controls, finetuning, halves, similarity
+from attention_theory.images.finetuning import Run
+from attention_theory.images.halves import Draw
+from attention_theory.images.problem import Part, Problem
+from attention_theory.images.settings import Architecture
+from attention_theory.images.stacked import Stack
+from attention_theory.images.transfer_settings import POSITIONS, Draws, Finetuning, Pretraining
+
+
+class Prepared(NamedTuple):
+    """A draw before fine-tuning: the initial weights of each arm, and the samples."""
+
+    draw: Draw
+    arms: dict[str, Tensor]
+    samples: Part
+
+
+class Outcome(NamedTuple):
+    """Rows of the tables: tested runs, runs on the tuning draws, pretrained models."""
+
+    tested: list[dict]
+    tuning: list[dict]
+    pretraining: list[dict]
+
+
+class Transfer:
+    """The experiment with one kind of attention on one data set."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        architecture: Architecture,
+        pretraining: Pretraining,
+        tuning: Finetuning,
+        draws: Draws,
+        base_seed: int,
+    ) -> None:
+        shape = problem.shape._replace(classes=problem.shape.classes // 2)
+        self.stack = Stack(architecture, shape, problem.device)
+        self.frozen = controls.frozen(self.stack)
+        self.problem, self.base_seed = problem, base_seed
+        self.pretraining, self.settings, self.draws = pretraining, tuning, draws
+
+    def run(self) -> Outcome:
+        """Pretrain, tune each arm's rate on the tuning draws, then test on the others."""
+        pretraining, tables = [], {}
+        rates: Mapping[str, list[float]] = dict.fromkeys(POSITIONS, self.settings.rates)
+        numbers = {"tuning": self.draws.tuning_draws, "tested": self.draws.draws}
+        for role, number in numbers.items():
+            prepared, rows = self.prepare(role, number)
+            pretraining += rows
+            part = self.problem.validation if role == "tuning" else self.problem.test
+            tables[role] = self.finetune(prepared, rates, part)
+            rates = best(tables[role]) if role == "tuning" else rates
+        return Outcome(tables["tested"], tables["tuning"], pretraining)
+
+    def prepare(self, role: str, number: int) -> tuple[list[Prepared], list[dict]]:
+        """Pretrain the models of some draws: what fine-tuning starts from, and a row a model."""
+        problem, classes = self.problem, self.problem.shape.classes
+        draws = [
+            halves.draw(self.base_seed, problem.name, role, i, classes) for i in range(number)
+        ]
+        prepared, rows = [], []
+        for chunk in finetuning.chunks(draws, self.draws.stack(self.pretraining.batch)):
+            trained = finetuning.pretrain(self.stack, problem, chunk, self.pretraining)
+            fresh = self.stack.initial(draw.stream("fresh") for draw in chunk)
+            for draw, pretrained, new in zip(chunk, trained.weights, fresh, strict=True):
+                seen = finetuning.samples(problem, draw, self.settings.samples[-1])
+                order = draw.stream("shuffle").permutation(len(self._positions(new)))
+                order = torch.from_numpy(order).to(new.device)
+                arms = controls.arms(self.stack, pretrained, new, order, seen.images)
+                prepared.append(Prepared(draw, arms, seen))
+                rows.append({"role": role, "seed": draw.key[-1]} | self.learned(pretrained, draw))
+            for row, loss in zip(rows[-len(chunk) :], trained.losses, strict=True):
+                row["train_loss"] = loss
+        return prepared, rows
+
+    def learned(self, pretrained: Tensor, draw: Draw) -> dict:
+        """What a pretrained model knows: of its own classes, and of space (similarity.py)."""
+        problem, half = self.problem, draw.pretrained
+        accuracy = finetuning.accuracy(self.stack, pretrained, problem, problem.test, half)
+        images = finetuning.images_of(problem, problem.validation, half)
+        model = self.stack.model(pretrained)
+        positions = similarity.cosine_similarity(self._positions(pretrained).cpu().numpy())
+        attention = model.attention_matrices(images).mean((0, 1)).cpu().numpy()
+        distances = similarity.grid_distances(round(len(positions) ** 0.5))
+        found = [similarity.precision_at_k(M, distances) for M in (positions, attention)]
+        return {
+            "accuracy": accuracy,
+            "precision_positions": found[0].precision,
+            "precision_attention": found[1].precision,
+            "chance": found[0].chance,
+            "ceiling": found[0].ceiling,
+            "keys": controls.effective_keys(model, images).mean().item(),
+        }
+
+    def _positions(self, row: Tensor) -> Tensor:
+        return self.stack.named(row)["positions"]
+
+    def finetune(
+        self, prepared: list[Prepared], rates: Mapping[str, list[float]], part: Part
+    ) -> list[dict]:
+        """Fine-tune every draw, arm, number of samples and rate: a row a run, tested on a part."""
+        rows = []
+        for k in self.settings.samples:
+            places, runs = [], []
+            for one in prepared:
+                seen = Part(*(values[: k * len(one.draw.other)] for values in one.samples))
+                for positions, initial in one.arms.items():
+                    trained = torch.ones_like(self.frozen)
+                    if positions != "scratch":
+                        trained = ~self.frozen
+                    for rate in rates[positions]:
+                        place = {"positions": positions, "samples": k, "seed": one.draw.key[-1]}
+                        places.append((one.draw, place | {"rate": rate}))
+                        runs.append(Run(initial, trained, rate, *seen))
+            size = self.draws.stack(k * self.stack.data.classes)
+            for number, chunk in enumerate(finetuning.chunks(runs, size)):
+                tuned = finetuning.finetune(self.stack, chunk, self.settings)
+                own = places[number * size :]
+                for run, end, (draw, place) in zip(chunk, tuned, own, strict=False):
+                    rows.append(place | self._row(run, end, draw, part))
+        return rows
+
+    def _row(self, run: Run, end: finetuning.Tuned, draw: Draw, part: Part) -> dict:
+        """What a run measured."""
+        keys = [
+            controls.effective_keys(self.stack.model(weights), run.images).mean().item()
+            for weights in (run.weights, end.weights)
+        ]
+        return {
+            "steps": end.steps,
+            "train_loss": end.loss,
+            "accuracy": finetuning.accuracy(self.stack, end.weights, self.problem, part, draw.other),
+            "keys_initial": keys[0],
+            "keys_final": keys[1],
+        }
+
+
+def best(rows: list[dict]) -> dict[str, list[float]]:
+    """The rate of each arm with the highest mean accuracy over draws and numbers of samples; of
+    equal ones the lowest."""
+    means = pd.DataFrame(rows).groupby(["positions", "rate"]).accuracy.mean()
+    return {name: [float(means[name].idxmax())] for name in dict.fromkeys(means.index.get_level_values(0))}
