@@ -10,7 +10,8 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement, not_run
-from attention_theory.images import columns
+from attention_theory.images import columns, transfer_columns
+from attention_theory.images.transfer_claims import I4
 from attention_theory.statistics import Interval, t_interval
 
 SURVIVES = 0.02  # a drop below this is survival
@@ -117,7 +118,8 @@ CLAIMS = [
         SOURCE,
         judge_recovered_neighbourhoods,
     ),
+    I4,
 ]
 
 if __name__ == "__main__":
-    claims.run("images", CLAIMS, columns.INPUTS)
+    claims.run("images", CLAIMS, columns.INPUTS | transfer_columns.INPUTS)

@@ -1,10 +1,10 @@
 """What is frozen in fine-tuning, and the arms that start with it (experiment 4).
 
-`learned` has the positional encodings P, W_Q and W_K of a pretrained model; `shuffled` the same with
-the rows of P permuted; `random` the learned P with initial W_Q and W_K, scaled head by head until a
-query attends to as many keys as in `learned`; `scratch` none of them. All else is initial, and the
-same in every arm of a draw. Only `scratch` trains P, W_Q and W_K. In positional attention the
-LayerNorm that P passes before W_Q and W_K belongs to them.
+`learned` has the positional encodings P, W_Q and W_K of a pretrained model; `shuffled` the same
+with the rows of P permuted; `random` the learned P with initial W_Q and W_K, scaled head by head
+until a query attends to as many keys as in `learned`; `scratch` none of them. All else is initial,
+and the same in every arm of a draw. Only `scratch` trains P, W_Q and W_K. In positional attention
+the LayerNorm that P passes before W_Q and W_K belongs to them.
 """
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_theory.images.stacked import Stack
 from attention_theory.vit import SelfAttention, VisionTransformer
 
-DOUBLINGS = 60  # of the bracket of a factor, halved: it is then exact to float32
+HALVINGS = 60  # of the bracket of a factor: it is then exact
 
 
 def scores(attention: nn.Module) -> tuple[Tensor, Tensor]:
@@ -98,8 +98,8 @@ def _keys(weights: Tensor) -> Tensor:
 def sharpen(model: VisionTransformer, keys: Tensor, images: Tensor) -> None:
     """Scale W_Q and W_K of each head until its queries attend to `keys` (layers, heads) keys.
 
-    Layer by layer, since what a layer reads depends on those before. A target out of reach (fewer
-    keys than without noise, say) ends at the nearest factor.
+    Layer by layer, since what a layer reads depends on those before. A number of keys that is out
+    of reach is come as near to as can be.
     """
     tokens = model.tokens(images)
     for block, wanted in zip(model.blocks, keys, strict=True):
@@ -112,15 +112,14 @@ def sharpen(model: VisionTransformer, keys: Tensor, images: Tensor) -> None:
 
 
 def factors(weights: Tensor, wanted: Tensor) -> Tensor:
-    """By what to multiply scores whose softmax is `weights` (images, heads, tokens, tokens), so that
-    a head attends to `wanted` (heads,) keys: (heads,).
+    """By what to multiply scores whose softmax is `weights` (images, heads, tokens, tokens), so
+    that a head attends to `wanted` (heads,) keys: (heads,).
 
-    A query's entropy falls as its scores grow, so that the factor is found by bisection, of its
-    logarithm.
+    A query's entropy falls as its scores grow: the logarithm of the factor is bisected.
     """
     logarithms = weights.double().clamp_min(1e-300).log()  # the scores, up to a number a query
     low, high = (torch.full_like(wanted, x, dtype=torch.float64) for x in (-20.0, 20.0))
-    for _ in range(DOUBLINGS):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         found = _keys(torch.softmax(logarithms * middle.exp()[:, None, None], dim=-1))
         few = found < wanted

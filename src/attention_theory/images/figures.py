@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from attention_theory import figures, style
 from attention_theory.errors import BadInput
-from attention_theory.images import columns
+from attention_theory.images import columns, transfer_columns, transfer_figures
 from attention_theory.images import permutation as permutations
 from attention_theory.images import similarity as measures
 from attention_theory.statistics import t_interval
@@ -164,7 +164,11 @@ def _maps_table(maps: dict[tuple[str, int], np.ndarray], side: int) -> pd.DataFr
     return pd.concat(parts, ignore_index=True)
 
 
-FIGURES = {"accuracy": accuracy, "similarity_maps": similarity_maps}
+FIGURES = {
+    "accuracy": accuracy,
+    "similarity_maps": similarity_maps,
+    **transfer_figures.FIGURES,
+}
 
 if __name__ == "__main__":
-    figures.run("images", FIGURES, columns.INPUTS)
+    figures.run("images", FIGURES, columns.INPUTS | transfer_columns.INPUTS)

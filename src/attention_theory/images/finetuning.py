@@ -137,9 +137,7 @@ def images_of(problem: Problem, part: Part, half: np.ndarray) -> Tensor:
 
 
 @torch.no_grad()
-def accuracy(
-    stack: Stack, row: Tensor, problem: Problem, part: Part, half: np.ndarray
-) -> float:
+def accuracy(stack: Stack, row: Tensor, problem: Problem, part: Part, half: np.ndarray) -> float:
     """The share of the images of a part's half that a model labels right."""
     labels = part.labels.cpu().numpy()
     places, model, right = halves.of(labels, half), stack.model(row), 0

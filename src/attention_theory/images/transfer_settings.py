@@ -94,6 +94,11 @@ class Draws:
         for name in ("tuning_draws", "at_once"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
 
+    def work(self, finetuning: Finetuning) -> int:
+        """The number of models that are trained with one kind of attention, tuning included."""
+        rates = len(finetuning.rates) * self.tuning_draws + self.draws
+        return self.tuning_draws + self.draws + len(POSITIONS) * len(finetuning.samples) * rates
+
     def stack(self, images: int) -> int:
         """How many models are computed as one, if each sees so many images in a step."""
         return max(1, self.at_once // images)
@@ -101,7 +106,8 @@ class Draws:
 
 def check_attentions(attentions: list[str]) -> None:
     """Raise BadInput unless these are kinds of attention, each named once."""
+    allowed = "be one of: " + ", ".join(ATTENTIONS)
     for attention in attentions:
-        require(attention in ATTENTIONS, "attention", attention, "be one of: " + ", ".join(ATTENTIONS))
+        require(attention in ATTENTIONS, "attention", attention, allowed)
     once = len(attentions) == len(set(attentions)) > 0
     require(once, "attention", attentions, "name one at least, and none twice")

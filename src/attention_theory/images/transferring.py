@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
@@ -15,6 +14,7 @@ from attention_theory.images.problem import Part, Problem
 from attention_theory.images.settings import Architecture
 from attention_theory.images.stacked import Stack
 from attention_theory.images.transfer_settings import POSITIONS, Draws, Finetuning, Pretraining
+from attention_theory.progress import Progress
 
 
 class Prepared(NamedTuple):
@@ -44,11 +44,12 @@ class Transfer:
         tuning: Finetuning,
         draws: Draws,
         base_seed: int,
+        progress: Progress,
     ) -> None:
         shape = problem.shape._replace(classes=problem.shape.classes // 2)
         self.stack = Stack(architecture, shape, problem.device)
         self.frozen = controls.frozen(self.stack)
-        self.problem, self.base_seed = problem, base_seed
+        self.problem, self.base_seed, self.progress = problem, base_seed, progress
         self.pretraining, self.settings, self.draws = pretraining, tuning, draws
 
     def run(self) -> Outcome:
@@ -67,9 +68,7 @@ class Transfer:
     def prepare(self, role: str, number: int) -> tuple[list[Prepared], list[dict]]:
         """Pretrain the models of some draws: what fine-tuning starts from, and a row a model."""
         problem, classes = self.problem, self.problem.shape.classes
-        draws = [
-            halves.draw(self.base_seed, problem.name, role, i, classes) for i in range(number)
-        ]
+        draws = [halves.draw(self.base_seed, problem.name, role, i, classes) for i in range(number)]
         prepared, rows = [], []
         for chunk in finetuning.chunks(draws, self.draws.stack(self.pretraining.batch)):
             trained = finetuning.pretrain(self.stack, problem, chunk, self.pretraining)
@@ -83,6 +82,7 @@ class Transfer:
                 rows.append({"role": role, "seed": draw.key[-1]} | self.learned(pretrained, draw))
             for row, loss in zip(rows[-len(chunk) :], trained.losses, strict=True):
                 row["train_loss"] = loss
+            self.progress.advance("pretraining", len(chunk))
         return prepared, rows
 
     def learned(self, pretrained: Tensor, draw: Draw) -> dict:
@@ -130,6 +130,7 @@ class Transfer:
                 own = places[number * size :]
                 for run, end, (draw, place) in zip(chunk, tuned, own, strict=False):
                     rows.append(place | self._row(run, end, draw, part))
+                self.progress.advance(f"{k} samples a class", len(chunk))
         return rows
 
     def _row(self, run: Run, end: finetuning.Tuned, draw: Draw, part: Part) -> dict:
@@ -141,7 +142,9 @@ class Transfer:
         return {
             "steps": end.steps,
             "train_loss": end.loss,
-            "accuracy": finetuning.accuracy(self.stack, end.weights, self.problem, part, draw.other),
+            "accuracy": finetuning.accuracy(
+                self.stack, end.weights, self.problem, part, draw.other
+            ),
             "keys_initial": keys[0],
             "keys_final": keys[1],
         }
@@ -150,5 +153,5 @@ class Transfer:
 def best(rows: list[dict]) -> dict[str, list[float]]:
     """The rate of each arm with the highest mean accuracy over draws and numbers of samples; of
     equal ones the lowest."""
-    means = pd.DataFrame(rows).groupby(["positions", "rate"]).accuracy.mean()
-    return {name: [float(means[name].idxmax())] for name in dict.fromkeys(means.index.get_level_values(0))}
+    means = pd.DataFrame(rows).groupby(["positions", "rate"]).accuracy.mean().unstack()
+    return {name: [float(rate)] for name, rate in means.idxmax(axis=1).items()}
