@@ -5,6 +5,8 @@ import math
 import pandas as pd
 import pytest
 
+from attention_theory import tables
+from attention_theory.images import transfer_columns
 from attention_theory.images.claims import (
     CLAIMS,
     judge_permuted_accuracy,
@@ -99,11 +101,12 @@ def test_i2_is_not_run_without_final_rows(part):
     assert judge_recovered_neighbourhoods(similarity(0.6).query(part)).verdict == "not run"
 
 
-def test_the_step_judges_both(call, tmp_path):
+def test_the_step_judges_all(call, tmp_path):
     accuracy(0.0, 0.03).to_csv(tmp_path / "a.csv", index=False)
     similarity(0.6).to_csv(tmp_path / "s.csv", index=False)
-    words = "--input accuracy=a.csv --input similarity=s.csv --output c.csv".split()
-    assert call("claims", *words)[0] == 0
+    tables.write(tmp_path / "t.csv", [], transfer_columns.TRANSFER)
+    words = "--input accuracy=a.csv --input similarity=s.csv --input transfer=t.csv".split()
+    assert call("claims", *words, "--output", "c.csv")[0] == 0
     ledger = pd.read_csv(tmp_path / "c.csv")
-    assert ledger.id.tolist() == [claim.id for claim in CLAIMS] == ["I1", "I2"]
-    assert ledger.verdict.tolist() == ["supported", "supported"]
+    assert ledger.id.tolist() == [claim.id for claim in CLAIMS] == ["I1", "I2", "I4"]
+    assert ledger.verdict.tolist() == ["supported", "supported", "not run"]

@@ -13,6 +13,7 @@ from torch.nn.utils import parameters_to_vector
 from attention_theory.errors import BadInput
 from attention_theory.images import controls, finetuning, halves, models, permutation, problem
 from attention_theory.images.finetuning import Run
+from attention_theory.images.problem import Part
 from attention_theory.images.settings import DataSet
 from attention_theory.images.stacked import Adam, Stack
 from attention_theory.images.transfer_settings import (
@@ -37,6 +38,10 @@ LABELS = np.random.default_rng(0).integers(0, 9, 400)
 
 def stack(attention: str) -> Stack:
     return Stack(SIZES.with_attention(attention), DIGITS, "cpu")
+
+
+def frozen(own: Stack) -> torch.Tensor:
+    return controls.marks(own, controls.of_space)
 
 
 def sample(models: int, n: int = 6) -> tuple[torch.Tensor, torch.Tensor]:
@@ -144,7 +149,7 @@ def test_adam_is_torchs_with_a_rate_an_entry():
 @pytest.mark.parametrize("attention", KINDS)
 def test_positions_and_the_layers_of_scores_are_frozen_and_nothing_else(attention):
     own = stack(attention)
-    held = own.named(controls.frozen(own))
+    held = own.named(frozen(own))
     for name, marks in held.items():
         if name == "positions" or ".attention.norm." in name or ".queries_keys." in name:
             assert marks.all(), name
@@ -159,7 +164,7 @@ def test_positions_and_the_layers_of_scores_are_frozen_and_nothing_else(attentio
 def test_fine_tuning_moves_what_it_may_and_stops_at_the_level(attention):
     own = stack(attention)
     weights, (images, labels) = rows(own, 4), sample(4)
-    free = ~controls.frozen(own)
+    free = ~frozen(own)
     trained = [free, torch.ones_like(free), free, free]
     rates = [0.01, 0.02, 0.003, 1e-6]
     runs = [Run(*run) for run in zip(weights, trained, rates, images, labels, strict=True)]
@@ -212,7 +217,7 @@ def arms(attention: str, sharp: float = 3.0):
     """Arms of a model whose W_Q and W_K are large, so that it attends to few keys."""
     own = stack(attention)
     pretrained, fresh = rows(own, 2)
-    pretrained = torch.where(controls.frozen(own), sharp * pretrained, pretrained)
+    pretrained = torch.where(frozen(own), sharp * pretrained, pretrained)
     images, order = sample(1)[0][0], torch.from_numpy(np.random.default_rng(5).permutation(16))
     before = pretrained.clone(), fresh.clone()
     found = controls.arms(own, pretrained, fresh, order, images)
@@ -224,7 +229,7 @@ def arms(attention: str, sharp: float = 3.0):
 def test_arms_differ_in_what_is_frozen_alone(attention):
     own, found, pretrained, fresh, order, _ = arms(attention)
     assert tuple(found) == POSITIONS
-    held = controls.frozen(own)
+    held = frozen(own)
     for name, row in found.items():
         assert (row[~held] == fresh[~held]).all(), f"{name}: the rest is the same"
     assert (found["learned"][held] == pretrained[held]).all()
@@ -246,8 +251,9 @@ def test_controls_are_as_sharp_as_what_was_learned(attention):
     assert keys["learned"].shape == (2, 2) and (keys["learned"] < keys["scratch"]).all()
     torch.testing.assert_close(keys["random"], keys["learned"], rtol=1e-3, atol=0)
     # W_Q and W_K of `random` are those of `scratch`, but for a factor a head.
-    for name in controls._score_layers(own):
-        kinds = (own.named(row)[f"{name}.weight"][:16] for row in (found["random"], fresh))
+    scaled = own.named(controls.marks(own, controls.of_scores))
+    for name in (name for name in own.names if name.endswith("weight") and scaled[name].any()):
+        kinds = (own.named(row)[name][:16] for row in (found["random"], fresh))
         ratio = torch.div(*kinds).unflatten(0, (2, 2, -1))
         torch.testing.assert_close(ratio, ratio[:1, :, :1, :1].expand_as(ratio))
     if attention == "positional":
@@ -280,7 +286,7 @@ def test_permuting_positions_with_the_tokens_changes_no_run(attention, position)
     own, found, *_, images = arms(attention)
     order = np.random.default_rng(7).permutation(16)
     labels = torch.arange(len(images)) % 5
-    trained = ~controls.frozen(own)
+    trained = ~frozen(own)
     if position == "scratch":
         trained = torch.ones_like(trained)
     moved = found[position].clone()
@@ -346,6 +352,13 @@ def test_accuracy_counts_the_images_of_the_half_alone(whole):
     logits = own.model(row)(problem.permuted(whole.test.images[chosen], whole))
     right = (logits.argmax(1) == labels).float().mean().item()
     assert finetuning.accuracy(own, row, whole, whole.test, half) == pytest.approx(right)
+
+
+def test_a_half_without_images_is_named(whole):
+    few = Part(whole.validation.images[:1], whole.validation.labels[:1])
+    absent = np.setdiff1d(np.arange(10), few.labels.numpy())[:2]
+    with pytest.raises(BadInput, match="data: '1 images' .* images of the classes"):
+        finetuning.accuracy(stack("self"), rows(stack("self"), 1)[0], whole, few, absent)
 
 
 def test_pretraining_learns_its_half(whole):

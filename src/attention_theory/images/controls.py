@@ -7,6 +7,8 @@ and the same in every arm of a draw. Only `scratch` trains P, W_Q and W_K. In po
 the LayerNorm that P passes before W_Q and W_K belongs to them.
 """
 
+from collections.abc import Callable, Iterator
+
 import torch
 from torch import Tensor, nn
 
@@ -24,23 +26,28 @@ def scores(attention: nn.Module) -> tuple[Tensor, Tensor]:
     return layer.weight[:rows], layer.bias[:rows]
 
 
-@torch.no_grad()
-def frozen(stack: Stack) -> Tensor:
-    """Which entries of a row of weights are P, W_Q or W_K: (parameters,), bool."""
-    marks = torch.zeros(sum(stack.sizes), device=next(stack.template.parameters()).device)
-    model = stack.model(marks)
-    model.positions.fill_(1)
+def of_scores(model: VisionTransformer) -> Iterator[Tensor]:
+    """W_Q and W_K, with their biases, of every layer."""
     for block in model.blocks:
-        for part in scores(block.attention):
-            part.fill_(1)
-        for parameter in _norm(block.attention).parameters():
-            parameter.fill_(1)
-    return nn.utils.parameters_to_vector(model.parameters()) == 1
+        yield from scores(block.attention)
 
 
-def _norm(attention: nn.Module) -> nn.Module:
-    """What P alone passes before W_Q and W_K."""
-    return nn.Identity() if isinstance(attention, SelfAttention) else attention.norm
+def of_space(model: VisionTransformer) -> Iterator[Tensor]:
+    """All that is frozen: P, W_Q, W_K and what P alone passes before them."""
+    yield model.positions
+    yield from of_scores(model)
+    for block in model.blocks:
+        if not isinstance(block.attention, SelfAttention):
+            yield from block.attention.norm.parameters()
+
+
+@torch.no_grad()
+def marks(stack: Stack, parts: Callable[[VisionTransformer], Iterator[Tensor]]) -> Tensor:
+    """Which entries of a row of weights are such parts of its model: (parameters,), bool."""
+    model = stack.model(torch.zeros_like(stack.row()))
+    for part in parts(model):
+        part.fill_(1)
+    return stack.row() == 1
 
 
 @torch.no_grad()
@@ -52,29 +59,14 @@ def arms(
     `pretrained` and `fresh` are rows of weights, `order` a permutation of the tokens; `images`
     (n, channels, size, size) are those on which `random` is as sharp as `learned`.
     """
-    held = frozen(stack)
-    learned = torch.where(held, pretrained, fresh)
+    learned = torch.where(marks(stack, of_space), pretrained, fresh)
     shuffled = learned.clone()
     positions = stack.named(shuffled)["positions"]
     positions.copy_(positions[order])
     keys = effective_keys(stack.model(learned), images)
-    model = stack.model(learned)
-    for block, name in zip(model.blocks, _score_layers(stack), strict=True):
-        own = stack.named(fresh)
-        for part, kind in zip(scores(block.attention), ("weight", "bias"), strict=True):
-            part.copy_(own[f"{name}.{kind}"][: len(part)])
-    sharpen(model, keys, images)
-    random = nn.utils.parameters_to_vector(model.parameters()).clone()
-    return {"learned": learned, "shuffled": shuffled, "random": random, "scratch": fresh}
-
-
-def _score_layers(stack: Stack) -> list[str]:
-    """The names of the layers that hold W_Q and W_K."""
-    return [
-        name.removesuffix(".weight")
-        for name in stack.names
-        if ".attention.queries_keys" in name and name.endswith("weight")
-    ]
+    unscaled = torch.where(marks(stack, of_scores), fresh, learned)
+    sharpen(stack.model(unscaled), keys, images)
+    return {"learned": learned, "shuffled": shuffled, "random": stack.row(), "scratch": fresh}
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_theory.errors import BadInput
+from attention_theory.errors import BadInput, require
 from attention_theory.images import halves, schedule
 from attention_theory.images.augment import crop
 from attention_theory.images.halves import Draw
@@ -132,15 +132,22 @@ def _check(losses: Tensor, place: str, key: str) -> None:
 
 def images_of(problem: Problem, part: Part, half: np.ndarray) -> Tensor:
     """Images of a part that are of some classes, as a model sees them; a batch of them at most."""
-    places = halves.of(part.labels.cpu().numpy(), half)[:EVALUATION_BATCH]
-    return permuted(_chosen(part, places, problem.device), problem)
+    return permuted(_chosen(part, _of(part, half)[:EVALUATION_BATCH], problem.device), problem)
+
+
+def _of(part: Part, half: np.ndarray) -> np.ndarray:
+    """The places of a part's images of some classes. Raises BadInput if there are none."""
+    places = halves.of(part.labels.cpu().numpy(), half)
+    allowed = f"have validation and test images of the classes {half.tolist()}"
+    require(len(places) > 0, "data", f"{len(part.labels)} images", allowed)
+    return places
 
 
 @torch.no_grad()
 def accuracy(stack: Stack, row: Tensor, problem: Problem, part: Part, half: np.ndarray) -> float:
     """The share of the images of a part's half that a model labels right."""
     labels = part.labels.cpu().numpy()
-    places, model, right = halves.of(labels, half), stack.model(row), 0
+    places, model, right = _of(part, half), stack.model(row), 0
     for own in np.array_split(places, -(-len(places) // EVALUATION_BATCH)):
         logits = model(permuted(_chosen(part, own, problem.device), problem))
         wanted = torch.from_numpy(halves.renamed(labels[own], half)).to(problem.device)

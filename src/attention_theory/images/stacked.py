@@ -23,7 +23,7 @@ class Stack:
     """What the models of a stack share: architecture and device."""
 
     def __init__(self, architecture: Architecture, data: DataSet, device: str) -> None:
-        self.architecture, self.data = architecture, data
+        self.architecture, self.data, self.device = architecture, data, device
         self.template = models.build(architecture, data, np.random.default_rng(0)).to(device)
         for block in self.template.blocks:
             block.attention.fused = False  # vmap has no rule for torch's attention kernel
@@ -35,7 +35,7 @@ class Stack:
         """Initial weights (models, parameters), a stream a model."""
         built = (models.build(self.architecture, self.data, rng) for rng in streams)
         rows = [parameters_to_vector(model.parameters()).detach() for model in built]
-        return torch.stack(rows).to(next(self.template.parameters()).device)
+        return torch.stack(rows).to(self.device)
 
     def named(self, row: Tensor) -> dict[str, Tensor]:
         """The parameters that a row (parameters,) holds, by name: views of it."""
@@ -46,6 +46,10 @@ class Stack:
         """The one model of a row, with a copy of its weights; the next call changes it."""
         vector_to_parameters(row.detach().clone(), self.template.parameters())
         return self.template
+
+    def row(self) -> Tensor:
+        """A copy of the weights of the one model that `model` returned last."""
+        return parameters_to_vector(self.template.parameters()).detach().clone()
 
     def losses(self, weights: Tensor, images: Tensor, labels: Tensor, smoothing: float) -> Tensor:
         """Each model's mean cross-entropy (models,) on its own images (models, n, ...)."""

@@ -1,6 +1,6 @@
 """Experiment 4 for one kind of attention: pretraining, tuning of the rates, the tested runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_theory.images import controls, finetuning, halves, similarity
-from attention_theory.images.finetuning import Run
+from attention_theory.images.finetuning import Run, Tuned
 from attention_theory.images.halves import Draw
 from attention_theory.images.problem import Part, Problem
 from attention_theory.images.settings import Architecture
@@ -23,6 +23,14 @@ class Prepared(NamedTuple):
     draw: Draw
     arms: dict[str, Tensor]
     samples: Part
+
+
+class Planned(NamedTuple):
+    """A run to come: its draw, what it trains on, and what names it in the table."""
+
+    draw: Draw
+    run: Run
+    place: dict
 
 
 class Outcome(NamedTuple):
@@ -41,16 +49,16 @@ class Transfer:
         problem: Problem,
         architecture: Architecture,
         pretraining: Pretraining,
-        tuning: Finetuning,
+        settings: Finetuning,
         draws: Draws,
         base_seed: int,
         progress: Progress,
     ) -> None:
         shape = problem.shape._replace(classes=problem.shape.classes // 2)
         self.stack = Stack(architecture, shape, problem.device)
-        self.frozen = controls.frozen(self.stack)
+        self.frozen = controls.marks(self.stack, controls.of_space)
         self.problem, self.base_seed, self.progress = problem, base_seed, progress
-        self.pretraining, self.settings, self.draws = pretraining, tuning, draws
+        self.pretraining, self.settings, self.draws = pretraining, settings, draws
 
     def run(self) -> Outcome:
         """Pretrain, tune each arm's rate on the tuning draws, then test on the others."""
@@ -113,40 +121,40 @@ class Transfer:
         """Fine-tune every draw, arm, number of samples and rate: a row a run, tested on a part."""
         rows = []
         for k in self.settings.samples:
-            places, runs = [], []
-            for one in prepared:
-                seen = Part(*(values[: k * len(one.draw.other)] for values in one.samples))
-                for positions, initial in one.arms.items():
-                    trained = torch.ones_like(self.frozen)
-                    if positions != "scratch":
-                        trained = ~self.frozen
-                    for rate in rates[positions]:
-                        place = {"positions": positions, "samples": k, "seed": one.draw.key[-1]}
-                        places.append((one.draw, place | {"rate": rate}))
-                        runs.append(Run(initial, trained, rate, *seen))
             size = self.draws.stack(k * self.stack.data.classes)
-            for number, chunk in enumerate(finetuning.chunks(runs, size)):
-                tuned = finetuning.finetune(self.stack, chunk, self.settings)
-                own = places[number * size :]
-                for run, end, (draw, place) in zip(chunk, tuned, own, strict=False):
-                    rows.append(place | self._row(run, end, draw, part))
+            for chunk in finetuning.chunks(list(self._plan(prepared, rates, k)), size):
+                runs = [planned.run for planned in chunk]
+                ended = finetuning.finetune(self.stack, runs, self.settings)
+                rows += [self._row(*pair, part) for pair in zip(chunk, ended, strict=True)]
                 self.progress.advance(f"{k} samples a class", len(chunk))
         return rows
 
-    def _row(self, run: Run, end: finetuning.Tuned, draw: Draw, part: Part) -> dict:
+    def _plan(
+        self, prepared: list[Prepared], rates: Mapping[str, list[float]], k: int
+    ) -> Iterator[Planned]:
+        """Every run with k samples a class."""
+        for draw, arms, samples in prepared:
+            seen = Part(*(values[: k * len(draw.other)] for values in samples))
+            for positions, weights in arms.items():
+                trained = self.frozen.new_ones(()) if positions == "scratch" else ~self.frozen
+                for rate in rates[positions]:
+                    place = {"positions": positions, "samples": k, "seed": draw.key[-1]}
+                    run = Run(weights, trained.expand_as(weights), rate, *seen)
+                    yield Planned(draw, run, place | {"rate": rate})
+
+    def _row(self, planned: Planned, end: Tuned, part: Part) -> dict:
         """What a run measured."""
-        keys = [
-            controls.effective_keys(self.stack.model(weights), run.images).mean().item()
-            for weights in (run.weights, end.weights)
-        ]
-        return {
+        stack, half = self.stack, planned.draw.other
+        initial, final = (
+            controls.effective_keys(stack.model(weights), planned.run.images).mean().item()
+            for weights in (planned.run.weights, end.weights)
+        )
+        return planned.place | {
             "steps": end.steps,
             "train_loss": end.loss,
-            "accuracy": finetuning.accuracy(
-                self.stack, end.weights, self.problem, part, draw.other
-            ),
-            "keys_initial": keys[0],
-            "keys_final": keys[1],
+            "accuracy": finetuning.accuracy(stack, end.weights, self.problem, part, half),
+            "keys_initial": initial,
+            "keys_final": final,
         }
 
 
