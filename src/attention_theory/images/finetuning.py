@@ -15,7 +15,6 @@ from attention_theory.images.problem import Part, Problem, permuted
 from attention_theory.images.stacked import Adam, Stack
 from attention_theory.images.transfer_settings import Finetuning, Pretraining
 
-CHECKED = 5  # steps between two looks at which runs have reached the level
 EVALUATION_BATCH = 1024  # images; accuracy does not depend on it
 
 
@@ -96,8 +95,8 @@ def samples(problem: Problem, draw: Draw, most: int) -> Part:
 def finetune(stack: Stack, runs: list[Run], settings: Finetuning) -> list[Tuned]:
     """Run Adam on all of a run's samples at each step until its loss is below the level.
 
-    A run stops at the first state whose loss is, or after `most` steps; the others go on. Raises
-    BadInput if a loss is not finite.
+    A run leaves the stack at the first state whose loss is, or after `most` steps; the others go
+    on. Raises BadInput if a loss is not finite.
     """
     adam = Adam(torch.stack([run.weights for run in runs]))
     rates = torch.stack([run.rate * run.trained for run in runs])
@@ -107,21 +106,17 @@ def finetune(stack: Stack, runs: list[Run], settings: Finetuning) -> list[Tuned]
     for step in range(settings.most + 1):
         losses, gradients = stack.gradients(adam.weights, images, labels)
         _check(losses, f"fine-tuning, step {step}", "rates")
-        done = losses < settings.level
-        over = step == settings.most
-        for row in (done | over).nonzero()[:, 0].tolist():
-            number = int(left[row])
-            if number not in ended:
-                ended[number] = Tuned(adam.weights[row].clone(), losses[row].item(), step)
+        go = (losses >= settings.level) & (step < settings.most)
+        for row in (~go).nonzero()[:, 0].tolist():
+            ended[int(left[row])] = Tuned(adam.weights[row].clone(), losses[row].item(), step)
         if len(ended) == len(runs):
             break
-        if step % CHECKED == 0 and done.any():
-            active = (~done).nonzero()[:, 0]
-            adam.keep(active)
-            left, rates, images, labels, gradients, done = (
-                x[active] for x in (left, rates, images, labels, gradients, done)
+        if not go.all():
+            adam.keep(go)
+            left, rates, images, labels, gradients = (
+                x[go] for x in (left, rates, images, labels, gradients)
             )
-        adam.step(gradients, rates * ~done[:, None])
+        adam.step(gradients, rates)
     return [ended[number] for number in range(len(runs))]
 
 

@@ -24,7 +24,9 @@ class Stack:
 
     def __init__(self, architecture: Architecture, data: DataSet, device: str) -> None:
         self.architecture, self.data, self.device = architecture, data, device
-        self.template = models.build(architecture, data, np.random.default_rng(0)).to(device)
+        self.one, self.template = (
+            models.build(architecture, data, np.random.default_rng(0)).to(device) for _ in range(2)
+        )
         for block in self.template.blocks:
             block.attention.fused = False  # vmap has no rule for torch's attention kernel
         self.names, parameters = zip(*self.template.named_parameters(), strict=True)
@@ -44,12 +46,12 @@ class Stack:
 
     def model(self, row: Tensor) -> nn.Module:
         """The one model of a row, with a copy of its weights; the next call changes it."""
-        vector_to_parameters(row.detach().clone(), self.template.parameters())
-        return self.template
+        vector_to_parameters(row.detach().clone(), self.one.parameters())
+        return self.one
 
     def row(self) -> Tensor:
         """A copy of the weights of the one model that `model` returned last."""
-        return parameters_to_vector(self.template.parameters()).detach().clone()
+        return parameters_to_vector(self.one.parameters()).detach().clone()
 
     def losses(self, weights: Tensor, images: Tensor, labels: Tensor, smoothing: float) -> Tensor:
         """Each model's mean cross-entropy (models,) on its own images (models, n, ...)."""

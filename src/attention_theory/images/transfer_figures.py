@@ -36,8 +36,9 @@ def transfer(transfer: pd.DataFrame) -> Drawn:
         panel = table[(table.dataset == dataset) & (table.attention == attention)]
         for number, (arm, (label, marker, colour)) in enumerate(ARMS.items()):
             _draw(axis, panel[panel.positions == arm], number - 1.5, label, marker, colour)
-        axis.set_ylabel(f"test accuracy, new classes\n{dataset}")
-    _finish(figure, axes)
+    _samples_axes(axes, sorted(table.samples.unique()))
+    _titles(axes, "test accuracy, new classes")
+    _legend(figure, axes)
     return figure, table
 
 
@@ -67,8 +68,7 @@ def transfer_difference(transfer: pd.DataFrame) -> Drawn:
         axis.axhline(0, color="0.3", lw=0.8)
         names = [name if name == "mean" else f"$k = {name}$" for name in panel.samples]
         axis.set_xticks(panel.place, names)
-        axis.set_ylabel(f"accuracy, learned $-$ shuffled\n{dataset}")
-    _titles(axes)
+    _titles(axes, "accuracy, learned $-$ shuffled")
     _legend(figure, axes)
     return figure, shown.drop(columns="place")
 
@@ -112,22 +112,23 @@ def _bars(rows: pd.DataFrame) -> list[pd.Series]:
     return [(rows["mean"] - rows.ci_low).fillna(0), (rows.ci_high - rows["mean"]).fillna(0)]
 
 
-def _finish(figure: Figure, axes: dict[tuple, Axes]) -> None:
-    """Axes of numbers of samples, titles and one legend."""
+def _samples_axes(axes: dict[tuple, Axes], ticks: list[int]) -> None:
+    """Logarithmic axes of numbers of samples."""
     for axis in axes.values():
-        ticks = sorted({round(x) for bar in axis.lines for x in bar.get_xdata()})
         axis.set_xscale("log")
         axis.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axis.minorticks_off()
         axis.set_xlabel("samples a class, $k$")
         axis.yaxis.grid(True, lw=0.4)
-    _titles(axes)
-    _legend(figure, axes)
 
 
-def _titles(axes: dict[tuple, Axes]) -> None:
-    for (_, attention), axis in axes.items():
+def _titles(axes: dict[tuple, Axes], measured: str) -> None:
+    """The attention above each panel, what is measured beside each row."""
+    first = next(iter(axes))[1]
+    for (dataset, attention), axis in axes.items():
         axis.set_title(ATTENTIONS[attention])
+        if attention == first:
+            axis.set_ylabel(f"{measured}\n{dataset}")
 
 
 def _legend(figure: Figure, axes: dict[tuple, Axes]) -> None:
