@@ -24,11 +24,12 @@ CONTRACTS = {
     "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
+    "images/transfer.csv": "dataset attention positions samples seed train_loss accuracy",
 }
 CLAIMS = (
     "T3.1 T3.1b T4.1a T4.1b L4.3 L4.3b L4.3c EV EV.b L4.1 L4.2 T4.2c T4.2a T4.2b T5.1 T5.2 F1 G1 "
     "T4.2d P1 A1 A1b I1 I2 I3.digits I3.fashion_mnist I3.cifar10 I3.cifar100 I3.svhn I3.imagefolder "
-    "I5"
+    "I4 I5"
 ).split()
 
 
@@ -48,7 +49,7 @@ def test_the_ledger_has_every_claim_with_a_verdict(smoke):
 
 def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
     pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
-    assert len(pdfs) == 29
+    assert len(pdfs) == 31
     for pdf in pdfs:
         content = pdf.read_bytes()
         assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"

@@ -12,6 +12,8 @@ from attention_theory.images import (
     map_figures,
     paired_figures,
     recovery_figures,
+    transfer_columns,
+    transfer_figures,
 )
 from attention_theory.images.names import PERMUTATIONS, label
 from attention_theory.statistics import t_interval
@@ -95,7 +97,8 @@ FIGURES = {
     "attention_layers": map_figures.attention_layers,
     "recovery": recovery_figures.recovery,
     "pretrained": map_figures.pretrained_maps,
+    **transfer_figures.FIGURES,
 }
 
 if __name__ == "__main__":
-    figures.run("images", FIGURES, columns.INPUTS)
+    figures.run("images", FIGURES, columns.INPUTS | transfer_columns.INPUTS)
