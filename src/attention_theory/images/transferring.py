@@ -94,7 +94,7 @@ class Transfer:
         return prepared, rows
 
     def learned(self, pretrained: Tensor, draw: Draw) -> dict:
-        """What a pretrained model knows: of its own classes, and of space (similarity.py)."""
+        """What a pretrained model knows: of its own classes, and of space (locality.py)."""
         problem, half = self.problem, draw.pretrained
         accuracy = finetuning.accuracy(self.stack, pretrained, problem, problem.test, half)
         images = finetuning.images_of(problem, problem.validation, half)
