@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import torch
 
+from attention_theory.errors import require
 from attention_theory.kernels.model import Data, Evaluation, Weights, evaluate
+from attention_theory.kernels.settings import BACKTRACKING
 
-FIXED, BACKTRACKING = "fixed", "backtracking"
 GROW, SHRINK = 1.2, 0.5  # of a rate after a step that is taken, and after one that is refused
 BLOCK = 25  # steps between two looks for runs that are done, which are then left out
 
@@ -46,7 +47,8 @@ def descend(
     """Descend from `weights` in those that `trained` names (such as QKVO), each run by itself.
 
     `rate` (R,) is fixed, or the first one tried. A run is done when its loss is at most `stop`
-    times its first; its loss is then repeated, and its steps count no further.
+    times its first; its loss is then repeated, and its steps count no further. Raises BadInput
+    where fixed steps lead to a loss that is no number.
     """
     state = State(weights, *evaluate(kernel, data, weights), rate)
     goal = stop * state.loss
@@ -65,6 +67,8 @@ def descend(
         for step in range(first + 1, min(first + BLOCK, steps) + 1):
             moving = own.loss > own_goal
             own = advance(at, own, trained, method, moving)
+            finite = bool(own.loss.isfinite().all())
+            require(finite, "rate", "fixed", f"be lower: at step {step} a loss is no number")
             losses[step:, active] = own.loss
             done[active[moving & (own.loss <= own_goal)]] = step
         state = _zip(state, own, lambda x, part, i=active: x.index_copy(0, i, part))

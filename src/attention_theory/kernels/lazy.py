@@ -1,7 +1,7 @@
 """Experiment A3: how far weights and tangent kernel move when all weights are trained.
 
-Gradient descent with fixed steps, a fraction of 1 / (largest eigenvalue of the initial NTK), until
-the loss has fallen to a given share. One sweep of D at fixed H, one of H at fixed D.
+Gradient descent, with steps in units of 1 / (largest eigenvalue of the initial NTK), until the
+loss has fallen to a given share. One sweep of D at fixed H, one of H at fixed D.
 """
 
 from itertools import product

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_theory.kernels.descent import FIXED, descend
+from attention_theory.kernels.descent import descend
 from attention_theory.kernels.model import Weights, tensors
 from attention_theory.kernels.ntk import tangent_kernel
 from attention_theory.kernels.problem import Problem
@@ -18,7 +18,7 @@ def train(kernel: str, stacked: Problem, lazy: Lazy) -> list[dict]:
     data, weights = tensors(stacked)
     before = tangent_kernel(kernel, data.X, weights)
     rate = lazy.rate / torch.linalg.eigvalsh(before)[:, -1]
-    found = descend(kernel, data, weights, "QKVO", FIXED, rate, lazy.steps, lazy.goal)
+    found = descend(kernel, data, weights, "QKVO", lazy.method, rate, lazy.steps, lazy.goal)
     after = tangent_kernel(kernel, data.X, found.state.weights)
     norm = torch.linalg.matrix_norm
     moved = _moved(found.state.weights, weights)

@@ -9,6 +9,7 @@ from attention_theory.errors import BadInput, require, within
 from attention_theory.step import option
 
 KERNELS = ("softmax", "gaussian")
+METHODS = (FIXED, BACKTRACKING) = ("fixed", "backtracking")
 TARGETS = ("common", "random", "own")
 LARGEST = 0.7  # of sigma: far above it the Gaussian scores underflow at the start
 
@@ -98,14 +99,16 @@ class Lazy:
     heads: list[int] = option("H of the sweep of H; repeatable")
     at_dimension: int = option("D of the sweep of H")
     goal: float = option("loss, relative to the first, at which a run is done")
-    rate: float = option("fixed step, in units of 1 / largest eigenvalue of the initial NTK")
+    method: str = option("fixed or backtracking steps")
+    rate: float = option("step, or the first, in units of 1 / largest eigenvalue of the first NTK")
     steps: int = option("most steps")
 
     def __post_init__(self) -> None:
         _check_lists(self, "dimensions", "heads")
         _check_counts(self, "at_heads", "at_dimension", "steps")
         require(0 < self.goal < 1, "goal", self.goal, "lie in (0, 1)")
-        require(0 < self.rate <= 1, "rate", self.rate, "lie in (0, 1]")
+        require(self.method in METHODS, "method", self.method, "be one of: " + ", ".join(METHODS))
+        require(0 < self.rate <= 2, "rate", self.rate, "lie in (0, 2]")
 
 
 def check_seeds(seeds: int) -> None:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from attention_theory.kernels.descent import BACKTRACKING, descend
+from attention_theory.kernels.descent import descend
 from attention_theory.kernels.model import Data, Weights, tensors
 from attention_theory.kernels.problem import Problem
-from attention_theory.kernels.settings import Convergence
+from attention_theory.kernels.settings import BACKTRACKING, Convergence
 from attention_theory.kernels.values import Linear, linearise
 
 VALUES, ALL = "values", "all"  # what is trained: W_V, or W_Q, W_K, W_V and W_O

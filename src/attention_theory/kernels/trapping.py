@@ -10,10 +10,10 @@ import torch
 
 from attention_theory.kernels import problem as problems
 from attention_theory.kernels import targets
-from attention_theory.kernels.descent import BACKTRACKING, State, descend
+from attention_theory.kernels.descent import State, descend
 from attention_theory.kernels.model import Data
 from attention_theory.kernels.ntk import hessian
-from attention_theory.kernels.settings import Case, Sizes, Stuck
+from attention_theory.kernels.settings import BACKTRACKING, Case, Sizes, Stuck
 
 
 class Found(NamedTuple):
