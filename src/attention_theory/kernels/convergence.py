@@ -57,7 +57,7 @@ def main(
                     for index, (D, seed) in enumerate(keys):
                         own = place | {"D": D, "seed": seed}
                         rows.append(own | run.row(index) | vars(sizes))
-                        points += [own | point for point in _curve(run.losses[:, index])]
+                        points += [own | point for point in _curve(run.own_losses(index))]
                 progress.advance(f"H {H}, {kernel}")
         tables.write(table, rows, columns.CONVERGENCE)
         tables.write(curves, points, columns.CURVES)

@@ -5,11 +5,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from attention_theory import figures, style
 from attention_theory.kernels import columns, convergence_figures, stuck_figures
-from attention_theory.kernels.convergence_figures import KERNELS, bands, draw_band
+from attention_theory.kernels.drawing import (
+    COLOURS,
+    KERNELS,
+    bands,
+    draw_band,
+    logarithmic,
+    ticks,
+)
 from attention_theory.statistics import log_log_slope
 
 MEASURES = {
@@ -27,20 +33,23 @@ def lazy(lazy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     for row, sweep in zip(axes, SWEEPS, strict=True):
         runs = lazy[(lazy.sweep == sweep) & (lazy.loss <= lazy.goal * lazy.loss_0)]
         for axis, (measure, label) in zip(row, MEASURES.items(), strict=False):
-            for colour, (kernel, own) in zip(style.PALETTE, runs.groupby("kernel", sort=False),
-                                             strict=False):  # fmt: skip
+            for kernel, own in runs.groupby("kernel", sort=False):
                 name, line, marker = KERNELS[kernel]
-                look = {"color": colour, "linestyle": line, "marker": marker, "markersize": 3.5}
+                look = {
+                    "color": COLOURS[kernel],
+                    "linestyle": line,
+                    "marker": marker,
+                    "markersize": 3.5,
+                }
                 name += _slope(own, sweep, measure)
                 shown.append(_draw(axis, own, sweep, measure, label=name, **look))
             axis.set_ylabel(label)
         shown += _draw_parts(row[2], runs, sweep)
         other = "H" if sweep == "D" else "D"
         for axis in row:
-            axis.set(xscale="log", yscale="log", xlabel=SWEEPS[sweep])
-            values = sorted(runs[sweep].unique())
-            axis.set_xticks(values, [f"{value}" for value in values], fontsize=6.5)
-            axis.xaxis.set_minor_locator(NullLocator())
+            axis.set_xlabel(SWEEPS[sweep])
+            logarithmic(axis, "y")
+            ticks(axis, sorted(runs[sweep].unique()))
             axis.legend(fontsize=6.5)
             axis.set_title(f"${other} = {runs[other].iloc[0]}$" if len(runs) else "", fontsize=8)
     return figure, pd.concat(shown, ignore_index=True)

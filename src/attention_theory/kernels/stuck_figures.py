@@ -7,12 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from attention_theory import style
+from attention_theory.kernels.drawing import COLOURS, KERNELS, logarithmic, ticks
 from attention_theory.statistics import wilson_interval
 
 Drawn = tuple[Figure, pd.DataFrame]
 
-KERNELS = {"softmax": ("softmax", "o"), "gaussian": ("Gaussian", "s")}
-COLOURS = dict(zip(KERNELS, style.PALETTE, strict=False))
 LOWEST = 1e-4  # of a relative loss that is drawn: floors of 0 stand there
 CASE = ["case", "target", "size", "eps", "H", "n"]
 
@@ -29,9 +28,8 @@ def stuck(stuck: pd.DataFrame) -> Drawn:
         own = shares[np.sign(shares["size"]) == sign]
         for kernel, points in own.groupby("kernel", sort=False):
             _draw_shares(axis, points.sort_values("eps"), kernel, "eps")
-        axis.set(xscale="log", xlabel="spread of the values, eps", ylim=(-0.04, 1.04))
-        axis.set_xticks(sorted(own.eps.unique()), [f"{eps:g}" for eps in sorted(own.eps.unique())])
-        axis.minorticks_off()
+        axis.set(xlabel="spread of the values, eps", ylim=(-0.04, 1.04))
+        ticks(axis, sorted(own.eps.unique()))
         axis.set_title(f"target ${own['size'].iloc[0]:g}\\,\\bar v$, $H = {own.H.iloc[0]}$",
                        fontsize=8)  # fmt: skip
         axis.set_ylabel("share of runs that are stuck")
@@ -61,7 +59,8 @@ def _draw_floors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
     if len(runs):
         axis.axhline(runs.threshold.iloc[0], color="0.6", linewidth=0.8, linestyle=":")
         axis.legend(fontsize=6.5)
-    axis.set(xscale="log", yscale="log", xlabel="floor / first loss", ylabel="loss / first loss")
+    axis.set(xlabel="floor / first loss", ylabel="loss / first loss")
+    logarithmic(axis)
     axis.set_title("softmax, where it ends", fontsize=8)
     return relative[[*CASE, "kernel", "seed", "floor", "mean"]]
 
@@ -73,13 +72,13 @@ def targets(stuck: pd.DataFrame, budgets: pd.DataFrame) -> Drawn:
     trapped = _stuck(attainable).groupby([attainable.case, attainable.kernel]).sum()
     shares = _shares(stuck)
     keys = zip(shares.case, shares.kernel, strict=True)
-    shares["trapped"] = [trapped.get(key, 0) for key in keys] / shares.n
+    shares["trapped"] = [trapped.get(key, 0) for key in keys] / shares.runs
     cases = list(dict.fromkeys(shares.case))[::-1]
     for offset, (kernel, points) in zip((0.15, -0.15), shares.groupby("kernel", sort=False),
                                         strict=False):  # fmt: skip
         y = np.array([cases.index(case) for case in points.case]) + offset
         limits = [points["mean"] - points.ci_low, points.ci_high - points["mean"]]
-        name, marker = KERNELS[kernel]
+        name, _, marker = KERNELS[kernel]
         look = {"color": COLOURS[kernel], "capsize": 2, "ms": 4, "linewidth": 0.9}
         axes[0].errorbar(points["mean"], y, xerr=limits, fmt=marker, label=name, **look)
         axes[0].plot(points.trapped, y, "|", color=COLOURS[kernel], ms=7)
@@ -102,14 +101,11 @@ def _draw_budgets(axis: Axes, budgets: pd.DataFrame) -> pd.DataFrame:
         for _, own in rows.groupby(["kernel", "step"], sort=False).stuck
     ]
     table = table.assign(ci_low=[one.low for one in pooled], ci_high=[one.high for one in pooled],
-                         n=[one.n for one in pooled])  # fmt: skip
+                         )  # fmt: skip
     for kernel, points in table.groupby("kernel", sort=False):
         _draw_shares(axis, points, kernel, "step")
-    steps = sorted(table.step.unique())
-    axis.set(xscale="log", xlabel="budget, steps", ylabel="share of all runs that are stuck")
-    axis.set_xticks(steps, [f"{step}" for step in steps])
-    axis.minorticks_off()
-    axis.set_ylim(-0.04, 1.04)
+    axis.set(xlabel="budget, steps", ylabel="share of all runs that are stuck", ylim=(-0.04, 1.04))
+    ticks(axis, sorted(table.step.unique()))
     return table
 
 
@@ -123,11 +119,11 @@ def _shares(stuck: pd.DataFrame) -> pd.DataFrame:
     for key, answers in _stuck(stuck).groupby([stuck[name] for name in [*CASE, "kernel"]],
                                               sort=False):  # fmt: skip
         rows.append((*key, *wilson_interval(int(answers.sum()), len(answers))))
-    return pd.DataFrame(rows, columns=[*CASE, "kernel", "mean", "ci_low", "ci_high", "n"])
+    return pd.DataFrame(rows, columns=[*CASE, "kernel", "mean", "ci_low", "ci_high", "runs"])
 
 
 def _draw_shares(axis: Axes, points: pd.DataFrame, kernel: str, x: str) -> None:
-    name, marker = KERNELS[kernel]
+    name, _, marker = KERNELS[kernel]
     limits = [points["mean"] - points.ci_low, points.ci_high - points["mean"]]
     look = {"color": COLOURS[kernel], "capsize": 2, "ms": 4, "linewidth": 1}
     axis.errorbar(points[x], points["mean"], yerr=limits, fmt=f"{marker}-", label=name, **look)

@@ -28,10 +28,13 @@ class Training(NamedTuple):
     condition: np.ndarray
     limit: np.ndarray
 
+    def own_losses(self, run: int) -> np.ndarray:
+        """The losses of one run until it was done."""
+        return self.losses[: self.steps[run] + 1, run]
+
     def row(self, run: int) -> dict:
         """What the table says of one run."""
-        steps = int(self.steps[run])
-        losses = self.losses[: steps + 1, run]
+        losses, steps = self.own_losses(run), int(self.steps[run])
         return {
             "steps": steps,
             "loss_0": losses[0],
@@ -74,7 +77,7 @@ def _facts(linear: Linear) -> tuple[np.ndarray, np.ndarray]:
 
 
 def late_rate(losses: np.ndarray) -> float:
-    """The fall of log loss a step, by least squares over the second half; NaN if it is too short."""
+    """The fall of log loss a step, by least squares over the second half (NaN if too short)."""
     half = np.arange(len(losses) // 2, len(losses))
     if len(half) < FEWEST:
         return np.nan

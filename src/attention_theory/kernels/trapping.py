@@ -44,9 +44,7 @@ def run(
     teacher = problems.stack([teachers[seed] for _, seed in keys])
     data, weights = targets.fit_own(kernel, problems.stack(posed), teacher, own)
     first = torch.ones(len(keys), dtype=torch.float64)
-    found = descend(
-        kernel, data, weights, "QK", BACKTRACKING, first, stuck.steps, stuck.threshold
-    )
+    found = descend(kernel, data, weights, "QK", BACKTRACKING, first, stuck.steps, stuck.threshold)
     measures = {
         "steps": found.steps.tolist(),
         "loss_0": found.losses[0].tolist(),

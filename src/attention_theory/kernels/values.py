@@ -14,7 +14,7 @@ RESOLUTION = 1e-12  # singular values below it, relative to the largest, are 0
 
 
 class Linear(NamedTuple):
-    """R runs: eigenvalues of K (R, N n), falling, r_0 in its eigenvectors (R, N n), and the rank."""
+    """R runs: eigenvalues of K (R, N n), falling; r_0 in its eigenvectors (R, N n); the rank."""
 
     eigenvalues: torch.Tensor
     residual: torch.Tensor
