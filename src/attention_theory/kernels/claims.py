@@ -59,10 +59,11 @@ def judge_convergence(convergence: pd.DataFrame) -> Judgement:
         share = shares[training, kernel]
         reached = f"{kernel}: {_counted(share)}"
         if training == "all":
-            steady = t_interval(_late_share(rows[_zero(rows)]))
-            parts.append(Judgement(verdict(steady, STEADY, STEADY), steady, ""))
-            reached += f" at loss below {ZERO:g}, late share of the fall {_said(steady)}"
-            reached += f"{_worst_heads(rows)}"
+            reached += f" at loss below {ZERO:g}{_worst_heads(rows)}"
+            if share.estimate > 0:
+                steady = t_interval(_late_share(rows[_zero(rows)]))
+                parts.append(Judgement(verdict(steady, STEADY, STEADY), steady, ""))
+                reached += f", late share of the fall {_said(steady)}"
         else:
             left = np.exp(np.log(rows.loss / rows.loss_0).groupby(rows.H).mean())
             heads = ", ".join(f"{loss:.2g} (H = {H})" for H, loss in left.items())
