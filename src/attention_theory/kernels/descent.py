@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-from attention_theory.errors import require
+from attention_theory.errors import BadInput
 from attention_theory.kernels.model import Data, Evaluation, Weights, evaluate
 from attention_theory.kernels.settings import BACKTRACKING
 
@@ -67,8 +67,8 @@ def descend(
         for step in range(first + 1, min(first + BLOCK, steps) + 1):
             moving = own.loss > own_goal
             own = advance(at, own, trained, method, moving)
-            finite = bool(own.loss.isfinite().all())
-            require(finite, "rate", "fixed", f"be lower: at step {step} a loss is no number")
+            if not own.loss.isfinite().all():
+                raise BadInput(f"rate: a loss is no number at step {step}; it must be lower")
             losses[step:, active] = own.loss
             done[active[moving & (own.loss <= own_goal)]] = step
         state = _zip(state, own, lambda x, part, i=active: x.index_copy(0, i, part))

@@ -50,7 +50,8 @@ def lazy(lazy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
             axis.set_xlabel(SWEEPS[sweep])
             logarithmic(axis, "y")
             ticks(axis, sorted(runs[sweep].unique()))
-            axis.legend(fontsize=6.5)
+            if len(runs):
+                axis.legend(fontsize=6.5)
             axis.set_title(f"${other} = {runs[other].iloc[0]}$" if len(runs) else "", fontsize=8)
     return figure, pd.concat(shown, ignore_index=True)
 
