@@ -25,6 +25,7 @@ include: "workflow/rules/spatial.smk"
 include: "workflow/rules/spatial_idealised.smk"
 include: "workflow/rules/images.smk"
 include: "workflow/rules/images_transfer.smk"
+include: "workflow/rules/kernels.smk"
 include: "workflow/rules/outcomes.smk"
 
 
