@@ -4,7 +4,7 @@ from attention_theory import claims
 from attention_theory.meanfield import gap_claims, risk_claims
 from attention_theory.meanfield.columns import INPUTS
 
-CLAIMS = [*gap_claims.CLAIMS, *risk_claims.CLAIMS]
+CLAIMS = sorted([*gap_claims.CLAIMS, *risk_claims.CLAIMS], key=lambda claim: claim.id)
 
 if __name__ == "__main__":
     claims.run("meanfield", CLAIMS, INPUTS)

@@ -13,11 +13,13 @@ COLUMNS = ["mean", "ci_low", "ci_high", "n"]
 
 
 def root_mean_square(values: np.ndarray) -> Interval:
-    """The root mean square over seeds; the interval is Student's of the squares' mean, in logarithms.
+    """The root mean square over seeds, with Student's interval of the squares' mean, in logarithms.
 
     (The error of a logarithm is the relative one, so that the lower limit stays positive.)
     """
     found = t_interval(np.asarray(values, dtype=float) ** 2)
+    if found.estimate == 0:
+        return Interval(0.0, np.nan, np.nan, found.n)
     half = np.exp((found.high - found.estimate) / found.estimate / 2)
     middle = np.sqrt(found.estimate)
     return Interval(middle, middle / half, middle * half, found.n)

@@ -1,4 +1,4 @@
-"""The figures of the study `meanfield`: functions from tables to (figure, table of what it shows)."""
+"""The figures of the study `meanfield`: functions from tables to (figure, what it shows)."""
 
 from attention_theory import figures
 from attention_theory.meanfield import gap_figures, risk_figures

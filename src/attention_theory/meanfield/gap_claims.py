@@ -74,9 +74,9 @@ def judge_growth(horizon: pd.DataFrame) -> Judgement:
 
     The growth of its logarithm over the second half of the time, less that over the first half or
     FOLD, whichever is more: 0 for an exponential, positive for more. The middle and the end are
-    means over the quarter of the time before them, because single steps may jump. Supported if it is surely
-    positive at one size and kind of prompts (Bonferroni), contradicted if it is surely negative at
-    all.
+    means over the quarter of the time before them, because single steps may jump. Supported if it
+    is surely positive at one size and kind of prompts (Bonferroni), contradicted if it is surely
+    negative at all.
     """
     rows = horizon[horizon.measure != "parameters"]
     if rows.seed.nunique() < 2 or rows.tau.nunique() < 3:
@@ -102,8 +102,8 @@ def judge_growth(horizon: pd.DataFrame) -> Judgement:
     )
     measured = (
         f"over the first and the second half of tau = 0 to {rows.tau.max():g} the gap of outputs "
-        f"changes by factors {factors}; that of parameters by {grown:.2f} over the second half; growth "
-        f"of its logarithm beyond an exponential's at most {said(t_interval(excess[decides]))}"
+        f"changes by factors {factors}; that of parameters by {grown:.2f} over the second half; "
+        f"growth of the logarithm beyond an exponential's: {said(t_interval(excess[decides]))}"
     )
     return Judgement(verdict, t_interval(excess[decides]), measured)
 

@@ -159,7 +159,7 @@ def widths(widths: pd.DataFrame) -> Drawn:
     drawn.sizes_on(axis, table.M)
     axis.text(table.M.max() * 1.5, 1, "sum", va="bottom", ha="right", fontsize=6.5)
     axis.text(table.M.max() * 1.5, 1 / 2, "minimum", va="bottom", ha="right", fontsize=6.5)
-    axis.set(xlabel="both widths $M$", ylabel="gap$^2(M,M)$ / sum of the separate ones")
+    axis.set(xlabel="both widths $M$", ylabel="gap$^2(M, M)$ / separate gaps$^2$")
     axis.set_ylim(0, max(1.5, axis.get_ylim()[1]))
     axis.legend(fontsize=6, loc="lower left", ncols=2)
     shown.append(table.assign(half_way=HALF_WAY))

@@ -1,10 +1,11 @@
 """The residual flow with particles of given weights, and the gradients of its risk.
 
-Layer l of L adds dt sum_j w_j V_j Z softmax_col(Z^T W_j Z) to Z, then dt sum_j w_j W2_j hub(W1_j Z),
-dt = 1 / L. Equal weights 1 / M are a transformer of width M; K atoms with multinomial(M) / M
-copies each are M independent draws from them, and the atoms' own probabilities are M = infinity. An
-MLP particle is one neuron: W1_j a row, W2_j a column. The prediction is the last entry of the last
-column (the query), so that the last layer computes this column alone. Float64.
+Layer l of L adds dt sum_j w_j V_j Z softmax_col(Z^T W_j Z) to Z, then
+dt sum_j w_j W2_j hub(W1_j Z), dt = 1 / L. Equal weights 1 / M are a transformer of width M; K
+atoms with multinomial(M) / M copies each are M independent draws from them, and the atoms' own
+probabilities are M = infinity. An MLP particle is one neuron: W1_j a row, W2_j a column. The
+prediction is the last entry of the last column (the query), so that the last layer computes this
+column alone. Float64.
 
 Shapes: seeds S, layers L, particles K, rows D, columns n, tasks B; tasks come last, so that sums
 over the small sizes run along whole rows of memory.
