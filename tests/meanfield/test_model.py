@@ -24,7 +24,7 @@ def draw(rng, S, L, K, D=3, n=4, B=5):
 
 
 def by_definition(tasks, particles, weights):
-    """Predictions (S, B) by loops over seeds, tasks, layers, particles: every column of each layer."""
+    """Predictions (S, B) by loops over seeds, tasks, layers and particles, for every column."""
     S, L, K = weights.mlp.shape
     found = np.empty_like(tasks.target)
     for s in range(S):
@@ -97,16 +97,14 @@ def test_gradients_are_autograds_without_the_copies_share(sizes, D, n, seed):
 
 def copied(particles, copies):
     """Particles repeated as often as they have copies, a layer of one seed each."""
-    return particles.map(
-        lambda array: np.stack(
-            [
-                np.stack(
-                    [np.repeat(layer, count, axis=0) for layer, count in zip(*own, strict=True)]
-                )
-                for own in zip(array, copies, strict=True)
-            ]
-        )
-    )
+
+    def repeat(array):
+        S, L = copies.shape[:2]
+        places = [(seed, layer) for seed in range(S) for layer in range(L)]
+        flat = [np.repeat(array[place], copies[place], axis=0) for place in places]
+        return np.stack(flat).reshape(S, L, -1, *array.shape[3:])
+
+    return particles.map(repeat)
 
 
 @pytest.mark.parametrize("M", [3, 40])

@@ -72,7 +72,8 @@ def judge_width(gap: pd.DataFrame) -> Judgement:
 def judge_growth(horizon: pd.DataFrame) -> Judgement:
     """M5: does the gap of outputs grow super-exponentially in tau?
 
-    The growth of its logarithm over the second half of the time, less that over the first half or
+    The rate at which its logarithm grows in the second half of the time, in units of 1 over half the
+    time, less that in the first half or
     FOLD, whichever is more: 0 for an exponential, positive for more. The middle and the end are
     means over the quarter of the time before them, because single steps may jump. Supported if it
     is surely positive at one size and kind of prompts (Bonferroni), contradicted if it is surely
@@ -84,9 +85,11 @@ def judge_growth(horizon: pd.DataFrame) -> Judgement:
     excess, ratios = {}, {}
     for place, own in rows.groupby(["L", "M", "measure"]):
         gaps = np.log(own.pivot(index="tau", columns="seed", values="gap"))
-        middle, end = _before(gaps, 1 / 2), _before(gaps, 1)
+        (at_middle, middle), (at_end, end) = _before(gaps, 1 / 2), _before(gaps, 1)
         first, second = middle - gaps.iloc[0], end - middle
-        excess[place] = list(second - np.maximum(first, FOLD))
+        half = gaps.index[-1] / 2
+        rates = first * half / at_middle, second * half / (at_end - at_middle)
+        excess[place] = list(rates[1] - np.maximum(rates[0], FOLD))
         ratios[place] = exp(first.mean()), exp(second.mean())
     sure = 1 - (1 - CONFIDENCE) / len(excess)
     more = [p for p, values in excess.items() if t_interval(values, sure).low > 0]
@@ -95,7 +98,7 @@ def judge_growth(horizon: pd.DataFrame) -> Judgement:
     decides = max(more or excess, key=lambda place: np.mean(excess[place]))
     parameters = horizon[horizon.measure == "parameters"]
     parameters = parameters.pivot_table(index="tau", columns="seed", values="gap")
-    grown = (_before(parameters, 1) / _before(parameters, 1 / 2)).mean()
+    grown = (_before(parameters, 1)[1] / _before(parameters, 1 / 2)[1]).mean()
     factors = ", ".join(
         f"{first:.2f} and {second:.2f} ({measure} prompts, L {L}, M {M})"
         for (L, M, measure), (first, second) in ratios.items()
@@ -108,11 +111,11 @@ def judge_growth(horizon: pd.DataFrame) -> Judgement:
     return Judgement(verdict, t_interval(excess[decides]), measured)
 
 
-def _before(values: pd.DataFrame, share: float) -> pd.Series:
-    """Means over a quarter of the time (the index) up to a share of it, a value a column."""
+def _before(values: pd.DataFrame, share: float) -> tuple[float, pd.Series]:
+    """Means over a quarter of the time (the index) up to a share of it: of the time, of columns."""
     end = share * values.index[-1]
     inside = (values.index > end - values.index[-1] / 4) & (values.index <= end)
-    return values[inside].mean()
+    return float(values.index[inside].to_numpy().mean()), values[inside].mean()
 
 
 def misfits(squares: pd.DataFrame) -> dict[str, float]:

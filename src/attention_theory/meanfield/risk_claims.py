@@ -51,7 +51,8 @@ def judge_risk(risk: pd.DataFrame) -> Judgement:
     measured = (
         f"training risk up to tau {risk.tau.max():g}: {told(0.0, sizes)}; "
         f"with decay {decays[1]:g}: {told(decays[1], [large])}; log10 of the "
-        f"largest model's in units of the start {said(parts[0][1])}, with the decay {said(parts[1][1])} (near zero below {NEAR_ZERO}), "
+        f"largest model's in units of the start {said(parts[0][1])}, "
+        f"with the decay {said(parts[1][1])} (near zero below {NEAR_ZERO}), "
         f"of largest over smallest {said(falls)}"
     )
     return Judgement(verdict, decides, measured)

@@ -17,7 +17,8 @@ def risk(risk: pd.DataFrame) -> Drawn:
     figure, axes = plt.subplots(1, 3, figsize=(style.PAGE, 2.8))
     keys = ["L", "M", "decay", "tau"]
     measures = ("risk", "fresh_risk", "norm")
-    tables = {name: drawn.by(risk, keys, name, drawn.geometric_mean) for name in measures}
+    shown = risk[(risk.decay == 0) | (risk.tau == risk.tau.max())]
+    tables = {name: drawn.by(shown, keys, name, drawn.geometric_mean) for name in measures}
     over_time = tables["risk"][tables["risk"].decay == 0]
     sizes = list(over_time[["L", "M"]].drop_duplicates().itertuples(index=False, name=None))
     for colour, (L, M) in zip(style.PALETTE, sizes, strict=False):
