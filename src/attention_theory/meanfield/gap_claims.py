@@ -72,12 +72,11 @@ def judge_width(gap: pd.DataFrame) -> Judgement:
 def judge_growth(horizon: pd.DataFrame) -> Judgement:
     """M5: does the gap of outputs grow super-exponentially in tau?
 
-    The rate at which its logarithm grows in the second half of the time, in units of 1 over half the
-    time, less that in the first half or
-    FOLD, whichever is more: 0 for an exponential, positive for more. The middle and the end are
-    means over the quarter of the time before them, because single steps may jump. Supported if it
-    is surely positive at one size and kind of prompts (Bonferroni), contradicted if it is surely
-    negative at all.
+    The growth of its logarithm in the second half of the time, less that in the first half or FOLD,
+    whichever is more: 0 for an exponential, positive for more. The middle and the end are means
+    over the quarter of the time before them, because single steps may jump, and growth is scaled
+    to half the time. Supported if it is surely positive at one size and kind of prompts
+    (Bonferroni), contradicted if it is surely negative at all.
     """
     rows = horizon[horizon.measure != "parameters"]
     if rows.seed.nunique() < 2 or rows.tau.nunique() < 3:
