@@ -62,6 +62,11 @@ CHANGES = [
     ("{spatial: {linear: {q: [0.4, 0.4]}}}", "config key spatial.linear.q: [0.4, 0.4]"),
     ("{spatial: {linear: {q: 0.4}}}", "config key spatial.linear.q: 0.4 is not allowed"),
     ("{spatial: []}", "config key spatial: [] is not allowed"),
+    ("{meanfield: {problem: {n: 1}}}", "config key meanfield.problem.n: 1 is not allowed"),
+    ("{meanfield: {gap: {width_depths: [5]}}}", "config key meanfield.gap.width_depths: '5'"),
+    ("{meanfield: {horizon: {sizes: [3x8]}}}", "config key meanfield.horizon.sizes: '3x8'"),
+    ("{meanfield: {risk: {decays: [-1]}}}", "config key meanfield.risk.decays.0: -1"),
+    ("{meanfield: {digits: {heads: 3}}}", "config key meanfield.digits.heads: 3"),
     ("{device: tpu}", "config key device: 'tpu' is not allowed; it must be one of"),
     ("{device: cuda}", "config key device: 'cuda' is not allowed"),
 ]

@@ -25,12 +25,18 @@ CONTRACTS = {
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
     "images/transfer.csv": "dataset attention positions samples seed train_loss accuracy",
+    "meanfield/gap.csv": "comparison L M tau prompts seed gap risk_gap",
+    "meanfield/widths.csv": "M_att M_mlp L tau prompts seed gap",
+    "meanfield/horizon.csv": "L M tau measure seed gap",
+    "meanfield/risk.csv": "L M decay tau seed risk fresh_risk norm",
+    "meanfield/digits.csv": "seed step loss accuracy test_accuracy parameters",
 }
 CLAIMS = (
     "T3.1 T3.1b T4.1a T4.1b L4.3 L4.3b L4.3c EV EV.b L4.1 L4.2 T4.2c T4.2a T4.2b T5.1 T5.2 F1 G1 "
     "T4.2d P1 A1 A1b I1 I2 I3.digits I3.fashion_mnist I3.cifar10 I3.cifar100 I3.svhn "
     "I3.imagefolder I4 I5"
 ).split()
+CLAIMS += "M1 M1b M2 M4 M5 M6".split()
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -60,7 +66,7 @@ def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
         assert len(caption.read_text()) > 100
 
 
-@pytest.mark.parametrize("study", ["spatial", "images"])
+@pytest.mark.parametrize("study", ["spatial", "images", "meanfield"])
 def test_a_figure_does_not_depend_on_those_drawn_before_it(smoke, tmp_path, study):
     """By hand and in reverse order: the same bytes as in the workflow's job."""
     folder = smoke.folder / SMOKE / study
@@ -148,6 +154,9 @@ def test_touching_every_file_reruns_nothing(smoke):
         "images/digits.py",
         "images/sections.py",
         "style.py",
+        "meanfield/model.py",
+        "meanfield/gap_claims.py",
+        "meanfield/sections.py",
     ],
 )
 def test_editing_a_module_reruns_what_uses_it_and_nothing_else(smoke, module):
