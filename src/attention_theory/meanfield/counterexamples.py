@@ -1,0 +1,111 @@
+"""From a violation that a search found to one to read: small numbers, few digits, the same answer.
+
+Entry by entry a simpler number is tried, and kept while the statement still clearly fails.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+
+import torch
+
+from attention_theory.meanfield.bounds import IDENTITY, Bound
+from attention_theory.meanfield.search import Matrices, ratios, sides, take
+
+# A ratio above LIMIT is a violation; between it and 1 it may be rounding. Of an identity the ratio
+# is the difference over the size of both sides: where the two agree it is rounding alone.
+LIMIT, IDENTITY_LIMIT = 1 + 1e-6, 1e-6
+CLEAR, IDENTITY_CLEAR = 1.01, 0.1  # what a printed counterexample should exceed, where it can
+SIMPLE = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 5.0, -5.0, 0.1, -0.1, 10.0, -10.0)
+
+
+def limit(bound: Bound) -> float:
+    """The ratio above which a statement fails."""
+    return IDENTITY_LIMIT if bound.form == IDENTITY else LIMIT
+
+
+def simplify(bound: Bound, check: Callable, point: Mapping[str, torch.Tensor]) -> Matrices:
+    """The point (batch of one) with as simple entries as the violation allows."""
+    clear = IDENTITY_CLEAR if bound.form == IDENTITY else CLEAR
+    found = float(ratios(check, point))
+    wanted = clear if found > clear else (found + limit(bound)) / 2
+    point = {name: M.clone() for name, M in point.items()}
+    for _ in range(2):
+        for name, M in point.items():
+            _rescale(check, point, name, wanted)
+            for place in range(M[0].numel()):
+                row, column = divmod(place, M.shape[-1])
+                value = float(M[0, row, column])
+                options = _simpler(value)
+                if not options:
+                    continue
+                tried = {n: X.repeat(len(options), 1, 1) for n, X in point.items()}
+                tried[name][:, row, column] = torch.tensor(options, dtype=M.dtype)
+                holds = (ratios(check, tried) > wanted).nonzero()
+                if len(holds):
+                    M[0, row, column] = options[int(holds[0])]
+    return point
+
+
+def _rescale(check: Callable, point: Matrices, name: str, wanted: float) -> None:
+    """Scale one matrix, in place, so that its largest entry is a simple number, if that is allowed."""
+    M = point[name]
+    largest = M.flatten()[M.abs().argmax()]
+    if largest == 0:
+        return
+    options = [option for option in SIMPLE[1:] if cost(option) < cost(float(largest))]
+    tried = {n: X.repeat(len(options), 1, 1) for n, X in point.items()}
+    tried[name] *= torch.tensor(options, dtype=M.dtype)[:, None, None] / largest
+    holds = (ratios(check, tried) > wanted).nonzero() if options else ()
+    if len(holds):
+        M.copy_(tried[name][holds[0]])
+
+
+def cost(value: float) -> int:
+    """How hard a number is to read: its place among the simple ones, else its digits."""
+    if value in SIMPLE:
+        return SIMPLE.index(value)
+    return len(SIMPLE) + len(repr(value))
+
+
+def _simpler(value: float) -> list[float]:
+    """Numbers simpler than `value`, simplest first."""
+    rounded = [float(f"{value:.{digits}e}") for digits in range(4)]
+    options = sorted({*SIMPLE, *rounded}, key=lambda option: (cost(option), option))
+    return [option for option in options if cost(option) < cost(value)]
+
+
+def simplest(
+    bound: Bound, check: Callable, points: Mapping[str, torch.Tensor], most: int = 6
+) -> Matrices | None:
+    """The simplest counterexample made from the worst points of a batch; None where none fails."""
+    found = ratios(check, points)
+    rows = [row for row in found.argsort(descending=True, stable=True) if found[row] > limit(bound)]
+    candidates = [simplify(bound, check, take(points, row[None])) for row in rows[:most]]
+    return min(candidates, key=_total, default=None)
+
+
+def _total(point: Matrices) -> tuple[int, str]:
+    numbers = [number for M in point.values() for number in M.flatten().tolist()]
+    return sum(map(cost, numbers)), repr(numbers)
+
+
+def to_json(check: Callable, point: Matrices) -> str:
+    """A counterexample as JSON: every matrix, row by row, and both sides in double precision."""
+    left, right = sides(check, point)
+    matrices = {name: [[_number(x) for x in row] for row in M[0].tolist()]
+                for name, M in point.items()}  # fmt: skip
+    return json.dumps(matrices | {"left": float(left), "right": float(right)})
+
+
+def _number(value: float) -> int | float:
+    return int(value) if value.is_integer() and abs(value) < 1e6 else value
+
+
+def from_json(text: str) -> Matrices:
+    """The matrices (batch of one) of a counterexample, from its text alone."""
+    found = json.loads(text)
+    return {
+        name: torch.tensor([rows], dtype=torch.float64)
+        for name, rows in found.items()
+        if name not in ("left", "right")
+    }
