@@ -47,7 +47,7 @@ def simplify(bound: Bound, check: Callable, point: Mapping[str, torch.Tensor]) -
 
 
 def _rescale(check: Callable, point: Matrices, name: str, wanted: float) -> None:
-    """Scale one matrix, in place, so that its largest entry is a simple number, if that is allowed."""
+    """Scale one matrix, in place, to a simple largest entry, if the violation allows it."""
     M = point[name]
     largest = M.flatten()[M.abs().argmax()]
     if largest == 0:
