@@ -64,7 +64,7 @@ def cost(value: float) -> int:
     """How hard a number is to read: its place among the simple ones, else its digits."""
     if value in SIMPLE:
         return SIMPLE.index(value)
-    return len(SIMPLE) + len(repr(value))
+    return len(SIMPLE) + len(repr(value).removesuffix(".0"))
 
 
 def _simpler(value: float) -> list[float]:

@@ -33,7 +33,7 @@ def main(
 def tell(name: str, table: Path) -> str:
     """The story as text. Raises BadInput for an unknown bound, a missing table or row."""
     if name not in BY_NAME:
-        close = difflib.get_close_matches(name, BY_NAME, n=1)
+        close = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}? " if close else ""
         raise BadInput(f"bound: {name!r} is not known; {hint}known: {', '.join(BY_NAME)}")
     if not table.is_file():
