@@ -123,7 +123,7 @@ def test_a_counterexample_becomes_simpler_and_stays_one():
         "W": torch.tensor([[[0.0321]]], dtype=torch.float64),
     }
     simple = counterexamples.simplify(bound, check, point)
-    assert counterexamples._total(simple) < counterexamples._total(point)
+    assert counterexamples.total(simple) < counterexamples.total(point)
     text = counterexamples.to_json(check, simple)
     again = counterexamples.from_json(text)
     assert all(torch.equal(again[name], simple[name]) for name in simple)

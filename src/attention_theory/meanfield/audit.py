@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from threadpoolctl import threadpool_limits
 
 from attention_theory import devices, step, tables
 from attention_theory.meanfield import bounds, bounds_columns
@@ -28,12 +29,12 @@ def main(
     devices.prepare(0, threads)
     from attention_theory.meanfield import auditing
 
-    with step.record(
-        provenance,
-        "meanfield.audit",
-        base_seed=base_seed,
-        seeds=range(search.seeds),
-        threads=threads,
+    seeds = range(search.seeds)
+    with (
+        step.record(
+            provenance, "meanfield.audit", base_seed=base_seed, seeds=seeds, threads=threads
+        ),
+        threadpool_limits(threads),
     ):
         rows: list[dict] = []
         found: list[dict] = []

@@ -81,10 +81,11 @@ def simplest(
     found = ratios(check, points)
     rows = [row for row in found.argsort(descending=True, stable=True) if found[row] > limit(bound)]
     candidates = [simplify(bound, check, take(points, row[None])) for row in rows[:most]]
-    return min(candidates, key=_total, default=None)
+    return min(candidates, key=total, default=None)
 
 
-def _total(point: Matrices) -> tuple[int, str]:
+def total(point: Matrices) -> tuple[int, str]:
+    """How hard a point is to read: the sum of its numbers' costs, ties broken by their text."""
     numbers = [number for M in point.values() for number in M.flatten().tolist()]
     return sum(map(cost, numbers)), repr(numbers)
 

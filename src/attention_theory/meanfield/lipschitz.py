@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from threadpoolctl import threadpool_limits
 
 from attention_theory import devices, step, tables
 from attention_theory.meanfield import bounds_columns
@@ -25,13 +26,12 @@ def main(
 ) -> None:
     """Search for the tokens at which the Jacobian of attention is largest."""
     devices.prepare(0, threads)
-
-    with step.record(
-        provenance,
-        "meanfield.lipschitz",
-        base_seed=base_seed,
-        seeds=range(search.seeds),
-        threads=threads,
+    seeds = range(search.seeds)
+    with (
+        step.record(
+            provenance, "meanfield.lipschitz", base_seed=base_seed, seeds=seeds, threads=threads
+        ),
+        threadpool_limits(threads),
     ):
         rows: list[dict] = []
         places = list(product(search.of("dimensions"), search.of("tokens")))

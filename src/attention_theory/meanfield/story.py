@@ -14,12 +14,18 @@ import pandas as pd
 import typer
 
 from attention_theory import step, tables
+from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED
 from attention_theory.errors import BadInput
 from attention_theory.meanfield import bounds_claims, bounds_columns
 from attention_theory.meanfield.bounds import BY_NAME, DENSITY, Bound
 
 TABLE = Path("results", "laptop", "meanfield", "bounds.csv")
 WIDTH = 96
+_VERDICTS = {
+    SUPPORTED: "this search found no violation, which is no proof",
+    CONTRADICTED: "the counterexample below, computed again from its printed numbers",
+    INCONCLUSIVE: "what was found is too close to rounding, or has no reason found",
+}
 
 
 def main(
@@ -40,17 +46,17 @@ def tell(name: str, table: Path) -> str:
         raise BadInput(f"table: {table} is not there; `make figures` makes it, or name a run's own")
     rows = tables.read(table, bounds_columns.BOUNDS)
     bound = BY_NAME[name]
-    judgement = bounds_claims.judge_bound(bound)(rows)
     found = rows[rows.bound == name]
     if found.empty:
         raise BadInput(f"{table}: the table has no row of the bound {name}")
+    judgement = bounds_claims.judge_bound(bound)(rows)
     row = found.iloc[0]
     parts = [
         ("bound", name),
         ("statement", bound.statement),
         ("stated in", bound.where if bound.stated else "not stated: our correction"),
         ("search", _search(bound, row)),
-        ("verdict", f"{judgement.verdict.upper()}: {judgement.measured}"),
+        ("verdict", f"{judgement.verdict.upper()}: {_VERDICTS[judgement.verdict]}"),
     ]
     if isinstance(row.counterexample, str):
         parts.append(("counterexample", _counterexample(bound, row)))
