@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_theory import tables
-from attention_theory.meanfield import bounds_columns, distances
+from attention_theory.meanfield import bounds_columns, distances, lipschitz
+from attention_theory.meanfield.bounds_settings import Lipschitz
 
 
 def attention(kind, X):
@@ -74,16 +75,16 @@ def test_ascent_keeps_the_norm_and_never_ends_lower():
 
 
 def test_the_step_writes_its_table_and_repeats_it(tmp_path):
-    command = [sys.executable, "-m", "attention_theory.meanfield.lipschitz", "--dimensions", "2"]
-    command += ["--tokens", "2", "--many", "2,8", "--norms", "1,10", "--starts", "2"]
-    command += ["--steps", "6", "--seeds", "2", "--base-seed", "5", "--output"]
-    texts = []
-    for name in ("first.csv", "second.csv"):
-        done = subprocess.run([*command, tmp_path / name], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        texts.append((tmp_path / name).read_bytes())
-    assert texts[0] == texts[1]
-    found = tables.read(tmp_path / "first.csv", bounds_columns.LIPSCHITZ)
+    settings = {"dimensions": "2", "tokens": "2", "many": "2,8", "norms": "1,10"}
+    settings |= {"starts": 2, "steps": 6, "seeds": 2}
+    command = [sys.executable, "-m", "attention_theory.meanfield.lipschitz"]
+    command += [str(word) for key, value in settings.items() for word in (f"--{key}", value)]
+    command += ["--base-seed", "5", "--output", str(tmp_path / "lipschitz.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = tables.read(tmp_path / "lipschitz.csv", bounds_columns.LIPSCHITZ)
     counts = found.groupby(["attention", "search"]).size().to_dict()
-    assert counts == {("l1", "ascent"): 2, ("l2", "ascent"): 2, ("l2", "family"): 2,
-                      ("softmax", "ascent"): 4, ("softmax", "family"): 2}  # fmt: skip
+    ascents = {("l1", "ascent"): 2, ("l2", "ascent"): 2, ("softmax", "ascent"): 4}
+    assert counts == ascents | {("l2", "family"): 2, ("softmax", "family"): 2}
+    again = lipschitz._ascents(Lipschitz(**settings), 2, 2, 5)
+    assert [row["J"] for row in again] == found[found.search == "ascent"].J.tolist()
