@@ -12,9 +12,9 @@ from exact_sides import SIDES
 
 from attention_theory import tables
 from attention_theory.errors import BadInput
-from attention_theory.meanfield import auditing, bounds_columns, counterexamples, story
+from attention_theory.meanfield import auditing, bounds_columns, counterexamples, search, story
 from attention_theory.meanfield.bounds import BOUNDS, BY_NAME, DENSITY, IDENTITY, STATED
-from attention_theory.meanfield.bounds_settings import Lipschitz, Search, options
+from attention_theory.meanfield.bounds_settings import Lipschitz, Search, Size, options
 
 SEARCH = {"sizes": "1x1,2x1", "seeds": 1, "draws": 100, "starts": 4, "steps": 15}
 FAIL = (
@@ -129,6 +129,18 @@ def test_a_counterexample_becomes_simpler_and_stays_one():
     assert all(torch.equal(again[name], simple[name]) for name in simple)
     found = json.loads(text)
     assert found["left"] > 1.01 * found["right"]
+
+
+def test_the_simplest_numbers_are_tried_in_every_combination():
+    """At D = N = 1 the counterexample does not hang on what the search found."""
+    bound = BY_NAME["2i-f-2"]
+    check = auditing.CHECKS[bound.name]
+    found = []
+    for seed in range(3):
+        points = search.draw(bound, Size(1, 1), 300, seed, 0)
+        found.append(counterexamples.to_json(check, counterexamples.simplest(bound, check, points)))
+    assert len(set(found)) == 1
+    assert '"T": [[1, -1]], "V": [[2]], "W": [[1]]' in found[0]
 
 
 def test_a_statement_without_a_violation_has_no_counterexample():

@@ -15,7 +15,10 @@ from attention_theory.meanfield.search import Matrices, ratios, sides, take
 # is the difference over the size of both sides: where the two agree it is rounding alone.
 LIMIT, IDENTITY_LIMIT = 1 + 1e-6, 1e-6
 CLEAR, IDENTITY_CLEAR = 1.01, 0.1  # what a printed counterexample should exceed, where it can
-SIMPLE = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 5.0, -5.0, 0.1, -0.1, 10.0, -10.0)
+# From the easiest to read on; at the smallest sizes the first ones are tried in every combination.
+SIMPLE = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, 0.5, 10.0, 5.0, 30.0)
+SIMPLE += (-3.0, -0.5, -5.0, -10.0, -30.0, 0.1, -0.1, 20.0, -20.0)
+COMBINATIONS = 10_000
 
 
 def limit(bound: Bound) -> float:
@@ -23,11 +26,14 @@ def limit(bound: Bound) -> float:
     return IDENTITY_LIMIT if bound.form == IDENTITY else LIMIT
 
 
+def _clear(bound: Bound) -> float:
+    return IDENTITY_CLEAR if bound.form == IDENTITY else CLEAR
+
+
 def simplify(bound: Bound, check: Callable, point: Mapping[str, torch.Tensor]) -> Matrices:
     """The point (batch of one) with as simple entries as the violation allows."""
-    clear = IDENTITY_CLEAR if bound.form == IDENTITY else CLEAR
     found = float(ratios(check, point))
-    wanted = clear if found > clear else (found + limit(bound)) / 2
+    wanted = _clear(bound) if found > _clear(bound) else (found + limit(bound)) / 2
     point = {name: M.clone() for name, M in point.items()}
     for _ in range(2):
         for name, M in point.items():
@@ -77,11 +83,36 @@ def _simpler(value: float) -> list[float]:
 def simplest(
     bound: Bound, check: Callable, points: Mapping[str, torch.Tensor], most: int = 6
 ) -> Matrices | None:
-    """The simplest counterexample made from the worst points of a batch; None where none fails."""
+    """The simplest counterexample that the worst points of a batch, or simple numbers, give.
+
+    None where no point of the batch fails: simple numbers alone decide nothing.
+    """
     found = ratios(check, points)
     rows = [row for row in found.argsort(descending=True, stable=True) if found[row] > limit(bound)]
+    if not rows:
+        return None
     candidates = [simplify(bound, check, take(points, row[None])) for row in rows[:most]]
-    return min(candidates, key=total, default=None)
+    simple = _combinations(points)
+    clear = (ratios(check, simple) > _clear(bound)).nonzero()
+    if len(clear):
+        candidates.append(take(simple, clear[0]))
+    return min(candidates, key=total)
+
+
+def _combinations(points: Mapping[str, torch.Tensor]) -> Matrices:
+    """Every combination of simple numbers in these matrices' places, easiest to read first.
+
+    As many of the numbers are used as COMBINATIONS allows; with too many places: all zero.
+    """
+    places = [M[0].numel() for M in points.values()]
+    values = min(max(int(COMBINATIONS ** (1 / sum(places)) + 1e-9), 1), len(SIMPLE))
+    ranks = torch.cartesian_prod(*[torch.arange(values)] * sum(places)).reshape(-1, sum(places))
+    ranks = ranks[ranks.sum(1).argsort(stable=True)]
+    entries = torch.tensor(SIMPLE, dtype=torch.float64)[ranks].split(places, dim=1)
+    return {
+        name: own.reshape(-1, *M.shape[1:])
+        for (name, M), own in zip(points.items(), entries, strict=True)
+    }
 
 
 def total(point: Matrices) -> tuple[int, str]:
