@@ -39,17 +39,22 @@ def simplify(bound: Bound, check: Callable, point: Mapping[str, torch.Tensor]) -
         for name, M in point.items():
             _rescale(check, point, name, wanted)
             for place in range(M[0].numel()):
-                row, column = divmod(place, M.shape[-1])
-                value = float(M[0, row, column])
-                options = _simpler(value)
-                if not options:
-                    continue
-                tried = {n: X.repeat(len(options), 1, 1) for n, X in point.items()}
-                tried[name][:, row, column] = torch.tensor(options, dtype=M.dtype)
-                holds = (ratios(check, tried) > wanted).nonzero()
-                if len(holds):
-                    M[0, row, column] = options[int(holds[0])]
+                _simplify_entry(check, point, name, divmod(place, M.shape[-1]), wanted)
     return point
+
+
+def _simplify_entry(
+    check: Callable, point: Matrices, name: str, place: tuple[int, int], wanted: float
+) -> None:
+    """Replace one entry, in place, by the simplest number that keeps the ratio above `wanted`."""
+    row, column = place
+    M = point[name]
+    options = _simpler(float(M[0, row, column]))
+    tried = {n: X.repeat(len(options), 1, 1) for n, X in point.items()}
+    tried[name][:, row, column] = torch.tensor(options, dtype=M.dtype)
+    holds = (ratios(check, tried) > wanted).nonzero() if options else ()
+    if len(holds):
+        M[0, row, column] = options[int(holds[0])]
 
 
 def _rescale(check: Callable, point: Matrices, name: str, wanted: float) -> None:

@@ -1,11 +1,11 @@
 """Search for a violation: batched random draws over scales, then gradient ascent on the ratio.
 
 The ratio of a statement is left / right; at a statement that holds place by place (every query,
-every block) it is the largest one. Draws depend on the size and the seed alone, so that every
-statement about the same matrices meets the same ones.
+every block) it is the largest one. Draws depend on the matrix, the size and the seed alone, so
+that every statement about the same matrices meets the same ones.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -88,42 +88,52 @@ def ascend(
 
     A matrix is e^s U / |U|_F: s, kept within 10^-limit and 10^limit, and U are what moves.
     """
-    bound = limit * np.log(10)
+    names, bound = list(starts), limit * np.log(10)
     norms = [M.flatten(1).norm(dim=1).clamp(min=1e-300)[:, None, None] for M in starts.values()]
-    moving = [norm.log() for norm in norms]
-    moving += [M / norm for M, norm in zip(starts.values(), norms, strict=True)]
-    first, second = ([torch.zeros_like(x) for x in moving] for _ in range(2))
+    directions = [M / norm for M, norm in zip(starts.values(), norms, strict=True)]
+    moving = [norm.log() for norm in norms] + directions
+    adam = _Adam(moving)
     kept, highest = dict(starts), ratios(check, starts)
     goal, gained = float(highest.max()) * (1 + GAIN), 0
     for step in range(1, steps + 1):
         moving = [x.requires_grad_() for x in moving]
-        matrices = _compose(list(starts), moving)
+        matrices = _compose(names, moving)
         left, right = sides(check, matrices)
         ratio = _finite_ratio(left.detach(), right.detach())
-        better = ratio > highest
-        highest = torch.where(better, ratio, highest)
-        kept = {
-            name: torch.where(better[:, None, None], M.detach(), kept[name])
-            for name, M in matrices.items()
-        }
+        better = (ratio > highest)[:, None, None]
+        highest = torch.maximum(highest, ratio)
+        kept = {name: torch.where(better, matrices[name].detach(), kept[name]) for name in names}
         if float(highest.max()) > goal:
             goal, gained = float(highest.max()) * (1 + GAIN), step
-        # Rows do not see each other: the gradient of the sum is each one's own.
         climbing = (left > 0) & (ratio > 0)
         if not climbing.any() or step - gained > PATIENCE:
             break
-        gradients = torch.autograd.grad((left[climbing] / right[climbing]).log().sum(), moving,
-                                        allow_unused=True)  # fmt: skip
-        for i, gradient in enumerate(gradients):
-            gradient = torch.zeros_like(moving[i]) if gradient is None else gradient
-            gradient = gradient.nan_to_num(0, 0, 0)
-            first[i] = 0.9 * first[i] + 0.1 * gradient
-            second[i] = 0.99 * second[i] + 0.01 * gradient**2
-            move = first[i] / (1 - 0.9**step) / ((second[i] / (1 - 0.99**step)).sqrt() + 1e-12)
-            moving[i] = moving[i].detach() + RATE * move
-        half = len(moving) // 2
-        moving[:half] = [s.clamp(-bound, bound) for s in moving[:half]]
+        # Rows do not see each other: the gradient of the sum is each one's own.
+        height = (left[climbing] / right[climbing]).log().sum()
+        moving = adam.step(moving, torch.autograd.grad(height, moving, allow_unused=True))
+        moving[: len(names)] = [s.clamp(-bound, bound) for s in moving[: len(names)]]
     return kept, step
+
+
+class _Adam:
+    """Adam's ascent: torch's own imports a compiler."""
+
+    def __init__(self, moving: list[Tensor]) -> None:
+        self.first, self.second = ([torch.zeros_like(x) for x in moving] for _ in range(2))
+        self.steps = 0
+
+    def step(self, moving: list[Tensor], gradients: Sequence[Tensor | None]) -> list[Tensor]:
+        """The next values; a gradient that is missing or not finite moves nothing."""
+        self.steps += 1
+        moved = []
+        for i, (x, gradient) in enumerate(zip(moving, gradients, strict=True)):
+            gradient = torch.zeros_like(x) if gradient is None else gradient.nan_to_num(0, 0, 0)
+            self.first[i] = 0.9 * self.first[i] + 0.1 * gradient
+            self.second[i] = 0.99 * self.second[i] + 0.01 * gradient**2
+            mean = self.first[i] / (1 - 0.9**self.steps)
+            size = (self.second[i] / (1 - 0.99**self.steps)).sqrt()
+            moved.append(x.detach() + RATE * mean / (size + 1e-12))
+        return moved
 
 
 def _compose(names: list[str], moving: list[Tensor]) -> Matrices:
