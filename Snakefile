@@ -27,6 +27,7 @@ include: "workflow/rules/images.smk"
 include: "workflow/rules/images_transfer.smk"
 include: "workflow/rules/kernels.smk"
 include: "workflow/rules/meanfield.smk"
+include: "workflow/rules/meanfield_bounds.smk"
 include: "workflow/rules/outcomes.smk"
 
 
