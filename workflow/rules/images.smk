@@ -142,7 +142,7 @@ rule images_similarity:
                 {IMAGE_SETTINGS[name]["images"] for name in WITH_SIMILARITY}
             ),
         ),
-        code=ours.code("images.similarity"),
+        code=ours.code("images.measuring"),
     output:
         table=f"{IMAGES}/similarity.csv",
         provenance=f"{IMAGES}/provenance/similarity.json",
@@ -157,7 +157,7 @@ rule images_similarity:
         ),
         base_seed=config["base_seed"],
     shell:
-        "python -m attention_theory.images.similarity table {input.snapshots:q}"
+        "python -m attention_theory.images.measuring {input.snapshots:q}"
         " {params.permutations} --base-seed {params.base_seed}"
         " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 

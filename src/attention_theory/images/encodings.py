@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_theory import files
+from attention_theory import checkpoint, files
 from attention_theory.errors import BadInput, require
 
 KEYS = (  # our ViT's, our checkpoint's, timm's, and that of the weights which timm converts
@@ -80,8 +80,6 @@ def _arrays(path: Path) -> Mapping[str, Any]:
     if path.suffix == ".npz":
         return files.read_arrays(path)
     if path.suffix == ".checkpoint":
-        from attention_theory import checkpoint
-
         return checkpoint.read(path)
     try:
         if path.suffix == ".safetensors":
