@@ -258,7 +258,7 @@ def test_no_step_imports_torch_before_it_trains():
     modules = (
         "settings recipes sections schedule procedures data digits permutation training".split()
     )
-    modules += "training similarity describe figures claims".split()
+    modules += "measuring similarity pretrained describe figures claims transfer".split()
     modules += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"

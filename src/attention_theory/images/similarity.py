@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from attention_theory import step, style
