@@ -98,6 +98,7 @@ def test_a_part_of_fashion_mnist_is_trained_on(debian, tmp_path):
         training={"epochs": 5},
         permutations=["patch"],
         seeds=1,
+        transfer={"draws": 0},
     )
     done = checkout.snakemake("change.yaml", "--cores", 2, "--", "images")
     assert done.returncode == 0, done.stderr[-3000:]
