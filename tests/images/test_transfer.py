@@ -101,11 +101,6 @@ def test_batches_and_samples_come_from_their_half_alone(base_seed, steps, most):
     assert (halves.renamed(LABELS[places], one.other) == np.arange(4)).all()
 
 
-def test_more_samples_than_there_are_is_refused():
-    with pytest.raises(BadInput, match="samples: 400 is not allowed; it must be at most"):
-        halves.samples(halves.draw(0, "x", "tested", 0, 9), LABELS, 400)
-
-
 # the stack
 
 

@@ -8,6 +8,7 @@ controls (controls.py). Each arm's learning rate is tuned on other draws.
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from attention_theory import devices, step, tables
@@ -42,11 +43,9 @@ def main(
     """Pretrain on half of the classes, fine-tune on few samples of the others, with controls."""
     transfer_settings.check_attentions(attention)
     source = datasets.read(data)
-    size, classes = source["images"].shape[-1], source["classes"].item()
     if draws.draws:
-        transformer.check_data(size, classes)
-        require(pretraining.shift < size, "shift", pretraining.shift, f"be below {size}")
-    device = devices.prepare(gpu, threads)
+        _check_fit(source, transformer, pretraining, finetuning)
+    device = devices.prepare(gpu, threads) if draws.draws else "cpu"
 
     found: dict[Path, list[dict]] = {table: [], tuning: [], pretrained: []}
     with step.record(
@@ -63,7 +62,7 @@ def main(
             from attention_theory.images import problem as problems
             from attention_theory.images.transferring import Transfer
 
-            name = source["dataset"].item()
+            name, size = source["dataset"].item(), source["images"].shape[-1]
             order = permutations.draw("none", name, size, transformer.patch, base_seed)
             problem = problems.load(source, order, device)
             work = len(attention) * draws.work(finetuning)
@@ -78,6 +77,21 @@ def main(
                         found[path] += [place | row for row in rows]
         for path, columns in zip(found, transfer_columns.TABLES, strict=True):
             tables.write(path, found[path], columns)
+
+
+def _check_fit(
+    source: dict[str, np.ndarray],
+    transformer: Transformer,
+    pretraining: Pretraining,
+    finetuning: Finetuning,
+) -> None:
+    """Raise BadInput unless data set and settings belong together."""
+    size, classes = source["images"].shape[-1], source["classes"].item()
+    transformer.check_data(size, classes)
+    require(pretraining.shift < size, "shift", pretraining.shift, f"be below {size}")
+    counts = np.bincount(source["labels"][source["train"]], minlength=classes)
+    allowed = f"be at most {counts.min()}, the training images of class {counts.argmin()}"
+    require(finetuning.samples[-1] <= counts.min(), "samples", finetuning.samples[-1], allowed)
 
 
 if __name__ == "__main__":
