@@ -4,6 +4,7 @@ from pathlib import Path
 
 import images
 import images_training
+import kernels
 import pandas as pd
 import population
 import spatial
@@ -20,6 +21,7 @@ def main() -> None:
         *population.rows(),
         *images.rows(),
         *images_training.rows(),
+        *kernels.rows(),
         *workflow.rows(),
     ]
     table = pd.DataFrame(rows)

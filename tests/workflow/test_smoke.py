@@ -24,10 +24,14 @@ CONTRACTS = {
     "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
+    "kernels/convergence.csv": "kernel training H D N n d sigma seed steps loss_0 loss",
+    "kernels/stuck.csv": "case target size eps kernel H D N n d sigma seed steps loss_0 loss floor",
+    "kernels/lazy.csv": "sweep kernel H D N n d sigma seed steps loss movement ntk_change",
 }
 CLAIMS = (
     "T3.1 T3.1b T4.1a T4.1b L4.3 L4.3b L4.3c EV EV.b L4.1 L4.2 T4.2c T4.2a T4.2b T5.1 T5.2 F1 G1 "
-    "T4.2d P1 A1 A1b I1 I2"
+    "T4.2d P1 A1 A1b I1 I2 "
+    "K1 K1b K2 K2b K3 K3b"
 ).split()
 
 
@@ -47,7 +51,7 @@ def test_the_ledger_has_every_claim_with_a_verdict(smoke):
 
 def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
     pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
-    assert len(pdfs) == 22
+    assert len(pdfs) == 27
     for pdf in pdfs:
         content = pdf.read_bytes()
         assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"
@@ -58,7 +62,7 @@ def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
         assert len(caption.read_text()) > 100
 
 
-@pytest.mark.parametrize("study", ["spatial", "images"])
+@pytest.mark.parametrize("study", ["spatial", "images", "kernels"])
 def test_a_figure_does_not_depend_on_those_drawn_before_it(smoke, tmp_path, study):
     """By hand and in reverse order: the same bytes as in the workflow's job."""
     folder = smoke.folder / SMOKE / study
@@ -144,6 +148,9 @@ def test_touching_every_file_reruns_nothing(smoke):
         "images/claims.py",
         "images/digits.py",
         "images/sections.py",
+        "kernels/ntk.py",
+        "kernels/claims.py",
+        "kernels/sections.py",
         "style.py",
     ],
 )
