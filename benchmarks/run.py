@@ -4,6 +4,7 @@ from pathlib import Path
 
 import images
 import images_training
+import kernels
 import meanfield
 import pandas as pd
 import population
@@ -21,6 +22,7 @@ def main() -> None:
         *population.rows(),
         *images.rows(),
         *images_training.rows(),
+        *kernels.rows(),
         *meanfield.rows(),
         *workflow.rows(),
     ]

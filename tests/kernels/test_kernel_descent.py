@@ -121,7 +121,7 @@ def pose(case, seeds=6, D=16):
 
 
 def test_the_floor_is_the_softmax_infimum():
-    """W_Q and W_K that reach it are built: X W_K = I a sample, X W_Q = log of the mixtures."""
+    """W_Q and W_K that reach it: a sample's X W_K = I, its X W_Q = the log of the mixtures."""
     stacked = pose(Case(target="random", H=2, n=4, eps=1.0, size=0.7))
     data, weights = model.tensors(stacked)
     v = (model.project(data.X, weights)[2] * weights.O[..., None, None]).numpy()  # (R, H, N, n)

@@ -94,7 +94,7 @@ def test_a_problem_is_that_of_its_key_and_norms_are_those_of_all_coordinates():
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_runs_of_a_batch_do_not_know_of_each_other(kernel):
-    """A batch, in which runs end at different steps, against a loop; and runs left out."""
+    """A batch against a loop; runs end at different steps and are then left out."""
     data, weights = model.tensors(stack(seeds=5))
     rate = torch.ones(5, dtype=torch.float64)
     together = descend(kernel, data, weights, "QKVO", BACKTRACKING, rate, 120, 0.05)

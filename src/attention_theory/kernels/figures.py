@@ -53,6 +53,8 @@ def lazy(lazy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
             if len(runs):
                 axis.legend(fontsize=6.5)
             axis.set_title(f"${other} = {runs[other].iloc[0]}$" if len(runs) else "", fontsize=8)
+    if not shown:  # no run got there
+        return figure, pd.DataFrame(columns=["sweep", "kernel", "H", "D", "measure"])
     return figure, pd.concat(shown, ignore_index=True)
 
 
