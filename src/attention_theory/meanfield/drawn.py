@@ -50,6 +50,15 @@ def band(axis: Axes, x: object, shown: pd.DataFrame, **look: object) -> None:
     axis.fill_between(x, shown.ci_low, shown.ci_high, color=look["color"], alpha=0.2, lw=0)
 
 
+def laid_out(figure: Figure) -> Figure:
+    """The figure with its layout settled: PDF and PNG would each compute it, at half their cost."""
+    for axis in figure.axes:
+        axis.minorticks_off()  # dozens on logarithmic axes, and as costly as the others
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
 def sizes_on(axis: Axes, values: object) -> None:
     """A logarithmic horizontal axis whose ticks are the sizes themselves."""
     values = sorted(set(values))

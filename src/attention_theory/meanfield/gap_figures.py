@@ -39,7 +39,7 @@ def gap(gap: pd.DataFrame) -> Drawn:
         row[0].set_title(f"$M = \\infty$, {when}", fontsize=8)
         row[1].set_title(f"$L = {fresh.L.max():g}$, {when}", fontsize=8)
         row[2].set_title(f"$M = {sorted(fresh.M.unique())[1]:g}$, {when}", fontsize=8)
-    return figure, pd.concat(shown, ignore_index=True)
+    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
 
 
 def _draw_depth(axis: Axes, rows: pd.DataFrame) -> list[pd.DataFrame]:
@@ -132,7 +132,7 @@ def horizon(horizon: pd.DataFrame) -> Drawn:
         low, high = axis.get_ylim()
         axis.set_ylim(low * (low / high) ** 0.5, high)
         axis.legend(fontsize=6, loc="lower right")
-    return figure, pd.concat(shown, ignore_index=True)
+    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
 
 
 def widths(widths: pd.DataFrame) -> Drawn:
@@ -163,7 +163,7 @@ def widths(widths: pd.DataFrame) -> Drawn:
     axis.set_ylim(0, max(1.5, axis.get_ylim()[1]))
     axis.legend(fontsize=6, loc="lower left", ncols=2)
     shown.append(table.assign(half_way=HALF_WAY))
-    return figure, pd.concat(shown, ignore_index=True)
+    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
 
 
 def _draw_grid(axis: Axes, rows: pd.DataFrame) -> pd.DataFrame:

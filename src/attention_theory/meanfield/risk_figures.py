@@ -52,7 +52,7 @@ def risk(risk: pd.DataFrame) -> Drawn:
     axes[2].set_ylim(bottom=0)
     for axis in axes[1:]:
         axis.set_title(f"$L = {L:g}$, $M = {M:g}$, $\\tau = {risk.tau.max():g}$", fontsize=8)
-    return figure, pd.concat(tables.values(), ignore_index=True)
+    return drawn.laid_out(figure), pd.concat(tables.values(), ignore_index=True)
 
 
 def digits(digits: pd.DataFrame) -> Drawn:
@@ -72,7 +72,9 @@ def digits(digits: pd.DataFrame) -> Drawn:
         axes[1].plot([], [], color="0.3", linestyle=line, label=name)
     axes[1].set(xlabel="step", ylabel="accuracy", ylim=(0, 1.02))
     axes[1].legend(fontsize=7)
-    return figure, digits[["seed", "step", "loss", "accuracy", "test_accuracy"]].copy()
+    return drawn.laid_out(figure), digits[
+        ["seed", "step", "loss", "accuracy", "test_accuracy"]
+    ].copy()
 
 
 FIGURES = {"risk": risk, "digits": digits}
