@@ -21,8 +21,9 @@ Matrices = dict[str, Tensor]
 # in rounded arithmetic: at large logits its sides differ by rounding alone.
 REACH = {IDENTITY: 0.5}
 USUAL_REACH = 2.0
-PATIENCE = 12  # steps of ascent without a gain of GAIN in the largest ratio before it stops
-GAIN = 1e-4
+PATIENCE = 6  # steps of ascent in which no start's ratio gains a share GAIN before all stop
+GAIN = 0.01
+ENOUGH = 1e6  # a violation so clear that it needs no ascent
 TINY = 1e-100  # sides below it may be made of weights that underflow: no ratio is taken of them
 RATE = 0.08  # of Adam, on the logarithm of each matrix's norm and on its direction of norm 1
 
@@ -82,11 +83,16 @@ def take(matrices: Mapping[str, Tensor], rows: Tensor) -> Matrices:
 
 
 def ascend(
-    check: Callable, starts: Mapping[str, Tensor], steps: int, limit: float
+    check: Callable,
+    starts: Mapping[str, Tensor],
+    steps: int,
+    limit: float,
+    enough: float = ENOUGH,
 ) -> tuple[Matrices, int]:
     """Climb log(left / right) from every start by Adam; the best matrices met, and the steps taken.
 
-    A matrix is e^s U / |U|_F: s, kept within 10^-limit and 10^limit, and U are what moves.
+    A matrix is e^s U / |U|_F: s, kept within 10^-limit and 10^limit, and U are what moves. It stops
+    early where nothing is gained any more, or the largest ratio exceeds `enough`.
     """
     names, bound = list(starts), limit * np.log(10)
     norms = [M.flatten(1).norm(dim=1).clamp(min=1e-300)[:, None, None] for M in starts.values()]
@@ -94,7 +100,7 @@ def ascend(
     moving = [norm.log() for norm in norms] + directions
     adam = _Adam(moving)
     kept, highest = dict(starts), ratios(check, starts)
-    goal, gained = float(highest.max()) * (1 + GAIN), 0
+    goals, gained = highest * (1 + GAIN), 0
     for step in range(1, steps + 1):
         moving = [x.requires_grad_() for x in moving]
         matrices = _compose(names, moving)
@@ -103,10 +109,10 @@ def ascend(
         better = (ratio > highest)[:, None, None]
         highest = torch.maximum(highest, ratio)
         kept = {name: torch.where(better, matrices[name].detach(), kept[name]) for name in names}
-        if float(highest.max()) > goal:
-            goal, gained = float(highest.max()) * (1 + GAIN), step
+        if (highest > goals).any():
+            goals, gained = torch.where(highest > goals, highest * (1 + GAIN), goals), step
         climbing = (left > 0) & (ratio > 0)
-        if not climbing.any() or step - gained > PATIENCE:
+        if not climbing.any() or step - gained > PATIENCE or highest.max() > enough:
             break
         # Rows do not see each other: the gradient of the sum is each one's own.
         height = (left[climbing] / right[climbing]).log().sum()
