@@ -32,6 +32,7 @@ CONTRACTS = {
     "meanfield/horizon.csv": "L M tau measure seed gap",
     "meanfield/risk.csv": "L M decay tau seed risk fresh_risk norm",
     "meanfield/digits.csv": "seed step loss accuracy test_accuracy parameters",
+    "meanfield/bounds.csv": "bound holds sup_ratio counterexample",
     "kernels/convergence.csv": "kernel training H D N n d sigma seed steps loss_0 loss",
     "kernels/stuck.csv": "case target size eps kernel H D N n d sigma seed steps loss_0 loss floor",
     "kernels/lazy.csv": "sweep kernel H D N n d sigma seed steps loss movement ntk_change",
