@@ -68,7 +68,6 @@ def test_a_step_writes_its_tables(name, tmp_path):
         ("convergence", "--heads 2", "heads: [1, 2, 2] is not allowed; it must name no number"),
         ("stuck", "--D 3", "D: 3 is not allowed; it must be at least 4, N n of case a"),
         ("stuck", "--cases {", "cases: no JSON"),
-        ("lazy", "--method fixed --rate 2", "rate: a loss is no number at step"),
         ("lazy", "--method newton", "method: 'newton' is not allowed; it must be one of: fixed"),
     ],
 )
