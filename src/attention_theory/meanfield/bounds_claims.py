@@ -37,13 +37,20 @@ def judge_bound(bound: Bound) -> Callable[[pd.DataFrame], Judgement]:
         if rows.empty:
             return claims.not_run(f"no row {bound.name} in bounds.csv")
         row = rows.iloc[0]
-        interval = Interval(float(row.sup_ratio), math.nan, math.nan, int(row.evaluations))
+        interval = _searched(row.sup_ratio, row.evaluations, smallest=bound.form == DENSITY)
         # Where a verdict is missing pandas reads True and False as objects.
         verdict = {"True": SUPPORTED, "False": CONTRADICTED}.get(str(row.holds), INCONCLUSIVE)
         describe = {SUPPORTED: _held, CONTRADICTED: _failed, INCONCLUSIVE: _doubtful}[verdict]
         return Judgement(verdict, interval, describe(bound, row, bounds))
 
     return judge
+
+
+def _searched(found: float, evaluations: int, smallest: bool = False) -> Interval:
+    """What a search found, as an interval for what it searched: a largest value may be larger
+    yet, a smallest error smaller. Another seed finds another value."""
+    low, high = (0.0, float(found)) if smallest else (float(found), math.inf)
+    return Interval(float(found), low, high, int(evaluations))
 
 
 def _effort(row: pd.Series) -> str:
@@ -142,7 +149,7 @@ def judge_l2(lipschitz: pd.DataFrame) -> Judgement:
         f"N = {scaled.index[0]} to {scaled.iloc[-1]:.2f} at {scaled.index[-1]}, "
         f"{(scaled / np.log(scaled.index)).iloc[-1]:.2f} log N there, whatever |T|_F"
     )
-    interval = Interval(float(ratio.max()), math.nan, math.nan, int(rows.evaluations.sum()))
+    interval = _searched(ratio.max(), rows.evaluations.sum())
     return Judgement(CONTRADICTED if len(above) else SUPPORTED, interval, measured)
 
 
@@ -157,7 +164,7 @@ def judge_l1(lipschitz: pd.DataFrame) -> Judgement:
         "-|x_i - x_j|_1, values x_j, spectral norm) the largest |J| found is "
         f"{ratio.max():.2f} times sqrt(D log N), at N = {rows.N[ratio.idxmax()]}"
     )
-    interval = Interval(float(ratio.max()), math.nan, math.nan, int(rows.evaluations.sum()))
+    interval = _searched(ratio.max(), rows.evaluations.sum())
     return Judgement(INCONCLUSIVE, interval, measured)
 
 
