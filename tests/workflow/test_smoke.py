@@ -152,7 +152,6 @@ def test_touching_every_file_reruns_nothing(smoke):
         "images/sections.py",
         "style.py",
         "meanfield/model.py",
-        "meanfield/gap_claims.py",
         "meanfield/sections.py",
     ],
 )
