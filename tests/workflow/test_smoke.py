@@ -166,7 +166,6 @@ def test_touching_every_file_reruns_nothing(smoke):
         "kernels/sections.py",
         "style.py",
         "meanfield/model.py",
-        "meanfield/gap_claims.py",
         "meanfield/sections.py",
     ],
 )

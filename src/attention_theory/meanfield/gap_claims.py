@@ -79,8 +79,8 @@ def judge_growth(horizon: pd.DataFrame) -> Judgement:
     (Bonferroni), contradicted if it is surely negative at all.
     """
     rows = horizon[horizon.measure != "parameters"]
-    if rows.seed.nunique() < 2 or rows.tau.nunique() < 3:
-        return claims.not_run("fewer than two seeds or three times in horizon.csv")
+    if rows.seed.nunique() < 2 or rows.tau.nunique() < 5:
+        return claims.not_run("fewer than two seeds or five times in horizon.csv")
     excess, ratios = {}, {}
     for place, own in rows.groupby(["L", "M", "measure"]):
         gaps = np.log(own.pivot(index="tau", columns="seed", values="gap"))

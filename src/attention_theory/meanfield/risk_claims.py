@@ -48,12 +48,17 @@ def judge_risk(risk: pd.DataFrame) -> Judgement:
         means = {size: np.exp(np.log(ends[(*size, decay)]).mean()) for size in at}
         return ", ".join(f"{mean:.1e} (L {L}, M {M})" for (L, M), mean in means.items())
 
+    fresh = np.exp(
+        np.log(
+            late[(late.L == large[0]) & (late.M == large[1]) & (late.decay == 0)].fresh_risk
+        ).mean()
+    )
     measured = (
         f"training risk up to tau {risk.tau.max():g}: {told(0.0, sizes)}; "
         f"with decay {decays[1]:g}: {told(decays[1], [large])}; log10 of the "
         f"largest model's in units of the start {said(parts[0][1])}, "
         f"with the decay {said(parts[1][1])} (near zero below {NEAR_ZERO}), "
-        f"of largest over smallest {said(falls)}"
+        f"of largest over smallest {said(falls)}; on fresh prompts the largest's is {fresh:.2f}"
     )
     return Judgement(verdict, decides, measured)
 
