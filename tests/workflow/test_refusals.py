@@ -110,7 +110,7 @@ def test_results_that_are_no_folder(checkout):
         (checkout.folder / "kept").rename(checkout.folder / "results")
 
 
-@pytest.mark.parametrize("name", ["config", "smoke", "paper", "imagenet"])
+@pytest.mark.parametrize("name", ["config", "smoke", "paper", "imagenet", "fashion"])
 def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
     command = [sys.executable, "-m", "snakemake", "--cores", 2, "--dry-run"]
     command += ["--configfile", f"config/{name}.yaml"]

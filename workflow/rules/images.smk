@@ -13,6 +13,9 @@ WITH_SIMILARITY = image_sections.with_similarity(IMAGE_SETTINGS)
 WITH_MAPS = image_sections.with_maps(IMAGE_SETTINGS)
 WITH_ATTENTION = image_sections.with_maps(IMAGE_SETTINGS, "positional") or WITH_MAPS
 PRETRAINED = ours.checked(image_sections.pretrained, config["images"])
+PRETRAINED_FILES = [
+    path for key, path in PRETRAINED.items() if key == "weights" and path != "timm"
+]
 
 
 rule images_data:
@@ -164,6 +167,7 @@ rule images_similarity:
 
 rule images_pretrained:
     input:
+        weights=PRETRAINED_FILES,
         code=ours.code("images.pretrained"),
     output:
         table=f"{IMAGES}/pretrained.csv",

@@ -126,8 +126,12 @@ def _check(losses: Tensor, place: str, key: str) -> None:
 
 
 def images_of(problem: Problem, part: Part, half: np.ndarray) -> Tensor:
-    """Images of a part that are of some classes, as a model sees them; a batch of them at most."""
-    return permuted(_chosen(part, _of(part, half)[:EVALUATION_BATCH], problem.device), problem)
+    """Images of a part that are of some classes, as a model sees them; a batch of them at most,
+    evenly spread: a folder lists them class by class."""
+    places = _of(part, half)
+    most = min(len(places), EVALUATION_BATCH)
+    spread = places[np.arange(most) * len(places) // most]
+    return permuted(_chosen(part, spread, problem.device), problem)
 
 
 def _of(part: Part, half: np.ndarray) -> np.ndarray:
