@@ -15,6 +15,8 @@ import yaml
 from attention_theory import devices
 from attention_theory.errors import BadInput, require
 
+RUN_NAME = "^[a-z0-9][a-z0-9_-]*$"  # as in the schema
+
 
 def check(config: Mapping, schema: Path, gpus: int | None = None) -> None:
     """Raise BadInput for the first fault: types, names, ranges, the device, the results folder.
