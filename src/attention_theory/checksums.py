@@ -62,7 +62,7 @@ def damaged(folder: Path) -> Iterator[Path]:
 
 def _recorded(path: Path) -> tuple[str, Path] | None:
     """The SHA-256 that a record has of a file, and the record."""
-    place = _place(path)
+    place = _place(path.absolute())
     for parent in list(place.parents)[:DEPTH]:
         folder = parent / RECORDS
         if folder.is_dir():
@@ -81,7 +81,7 @@ def _known(folder: Path, _changed: int) -> dict[Path, tuple[str, Path]]:
 
 
 def _outputs(record: Path) -> dict[Path, str] | None:
-    """The outputs of a record by absolute path; None if the record is damaged."""
+    """The outputs of a record by path; None if the record is damaged."""
     try:
         content = json.loads(record.read_text(encoding="utf-8"))
         if "outputs" not in content:  # written by hand, or before checksums were
@@ -95,7 +95,7 @@ def _outputs(record: Path) -> dict[Path, str] | None:
 
 def _place(path: Path) -> Path:
     """A path by its text alone: results may be links, to another disk or to Snakemake's cache."""
-    return Path(os.path.normpath(path.absolute()))
+    return Path(os.path.normpath(path))
 
 
 def _digest(content: Mapping) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from attention_theory import config, devices, running, step, summary, tidying
+from attention_theory import config, devices, running, step, tidying
 from attention_theory.errors import require
 
 DEFAULT = Path("config", "config.yaml")
@@ -53,6 +53,9 @@ def main(
         tidying.explain(started)
     if status:
         sys.exit(status)
+
+    from attention_theory import summary  # with pandas: not before it is needed
+
     print(summary.describe(folder, time.time() - started))
 
 

@@ -101,8 +101,8 @@ def _end(child: subprocess.Popen) -> None:
     ended = time.monotonic() + GRACE
     while time.monotonic() < ended:
         for process in _below(child):
-            with contextlib.suppress(psutil.Error):
-                if _is_step(process.cmdline()):  # its shell and its log outlive it to hear of it
+            with contextlib.suppress(psutil.Error, IndexError):  # gone
+                if _is_python(process):  # shells and logs outlive it to hear of it
                     process.terminate()
         if not _waits(child, 1.0):
             return
@@ -127,9 +127,8 @@ def _below(child: subprocess.Popen) -> list[psutil.Process]:
     return []
 
 
-def _is_step(words: Sequence[str]) -> bool:
-    """Whether a command line is `python -m attention_theory.<study>.<step> ...`."""
-    return any(word.startswith("attention_theory.") for word in words[1:4])
+def _is_python(process: psutil.Process) -> bool:
+    return Path(process.cmdline()[0]).name.startswith("python")
 
 
 def _hold() -> int | None:

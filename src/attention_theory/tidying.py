@@ -6,6 +6,7 @@ damaged goes, and so is made again; logs of jobs that did not end are kept apart
 
 import os
 import re
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from attention_theory import checksums, code, files
 
 LOGS, EARLIER = "logs", "earlier"
 SNAKEMAKE_LOGS = Path(".snakemake", "log")
-FAILED = re.compile(r"^ +log: (.+) \(check log file", re.MULTILINE)
+FAILED = re.compile(r"\| tee (.+)' (?:returned non-zero|died with)")  # as every rule ends
 LINES = 20  # of a failed job's log that are shown
 
 
@@ -61,7 +62,8 @@ def _bring_back_from_the_future(*folders: Path) -> None:
     for path in late:
         os.utime(path, (now, now))
     if late:
-        say(f"{late[0]}: {len(late)} files had times in the future; they have the present now")
+        many = "1 file with a time" if len(late) == 1 else f"{len(late)} files with times"
+        say(f"{late[0]}: {many} in the future; now the present")
 
 
 def _keep_logs(folder: Path) -> None:
@@ -82,4 +84,4 @@ def _failed(since: float) -> list[Path]:
         return []
     newest = max(logs, key=lambda path: path.stat().st_mtime)
     said = newest.read_text(encoding="utf-8", errors="replace")
-    return [Path(name) for name in dict.fromkeys(FAILED.findall(said))]
+    return [Path(shlex.split(word)[0]) for word in dict.fromkeys(FAILED.findall(said))]
