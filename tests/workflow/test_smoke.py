@@ -27,8 +27,8 @@ CONTRACTS = {
 }
 CLAIMS = (
     "T3.1 T3.1b T4.1a T4.1b L4.3 L4.3b L4.3c EV EV.b L4.1 L4.2 T4.2c T4.2a T4.2b T5.1 T5.2 F1 G1 "
-    "T4.2d P1 A1 A1b I1 I2 I3.digits I3.fashion_mnist I3.cifar10 I3.cifar100 I3.svhn I3.imagefolder "
-    "I5"
+    "T4.2d P1 A1 A1b I1 I2 I3.digits I3.fashion_mnist I3.cifar10 I3.cifar100 I3.svhn "
+    "I3.imagefolder I5"
 ).split()
 
 
