@@ -84,7 +84,7 @@ def _outputs(record: Path) -> dict[Path, str] | None:
     """The outputs of a record by path; None if the record is damaged."""
     try:
         content = json.loads(record.read_text(encoding="utf-8"))
-        if "outputs" not in content:  # written by hand, or before checksums were
+        if not {"outputs", "sha256"} & content.keys():  # by hand, or before there were checksums
             return {}
         if content.pop("sha256", None) != _digest(content):
             return None

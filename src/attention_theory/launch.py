@@ -4,6 +4,7 @@ Options come from make's variables, through the environment. One run at a time w
 puts right what an earlier one left, and says so.
 """
 
+import os
 import re
 import sys
 import time
@@ -42,6 +43,8 @@ def main(
     command += ["--configfile", configuration] if configuration else []
     command += ["--config", f"base_seed={seed}"] if seed else []
     folder = Path("results", run)
+    os.environ["PYTHONUTF8"] = "1"  # Snakemake's log has the folder's name, whatever the locale
+    _keep_caches_here_without_a_home()
     with running.alone() as lock:
         if running.clear_locks(command):
             tidying.say("a run in this folder died; its locks are cleared, and it goes on")
@@ -57,6 +60,15 @@ def main(
     from attention_theory import summary  # with pandas: not before it is needed
 
     print(summary.describe(folder, time.time() - started))
+
+
+def _keep_caches_here_without_a_home() -> None:
+    """Snakemake needs a folder for its cache, and matplotlib a quiet one, also without a home."""
+    for name, usual in (("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config")):
+        place = Path(os.environ.get(name) or Path(os.environ.get("HOME", ""), usual)).absolute()
+        there = next(folder for folder in (place, *place.parents) if folder.exists())
+        if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+            os.environ[name] = str(Path(".snakemake", "home").absolute())
 
 
 if __name__ == "__main__":
