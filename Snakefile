@@ -7,6 +7,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
 from attention_theory import config as configuration
 from attention_theory import rules as ours
+from attention_theory import running
 
 
 configfile: "config/config.yaml"
@@ -18,6 +19,10 @@ SCHEMA = Path(workflow.basedir, "config", "schema.yaml")
 ours.checked(configuration.check, config, SCHEMA, GPUS)
 ours.prepare_environment(config)
 RESULTS = f"results/{config['run']}"
+
+
+onstart:
+    running.hold()
 
 
 include: "workflow/rules/common.smk"

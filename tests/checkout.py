@@ -73,7 +73,9 @@ class Checkout:
         """Every result by its path, but for what holds times: costs, provenance, logs."""
         found = {}
         for path in sorted((self.folder / SMOKE).rglob("*")):
-            timed = path.name == "costs.csv" or path.parent.name in ("provenance", "logs")
+            timed = path.name == "costs.csv" or bool(
+                {"provenance", "logs"} & set(path.relative_to(self.folder).parts)
+            )
             timed |= path.parent.name == "figures" and path.stem == "cost"
             if path.is_file() and not timed:
                 found[str(path.relative_to(self.folder))] = path.read_bytes()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checkout import Checkout
 
 
 @pytest.fixture
@@ -15,3 +16,13 @@ def one_thread():
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory) -> Checkout:
+    """A finished smoke run with two cores, in a folder whose name has a space, a quote and an
+    accent; its logs name the modules that each job imported."""
+    checkout = Checkout(tmp_path_factory.mktemp("it's a naïve copy"))
+    done = checkout.snakemake("--cores", 2, PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return checkout

@@ -52,7 +52,7 @@ class Checkpoints:
             raise BadInput(f"{self.folder}: {name} is not finite; no checkpoint is written of it")
         self._refuse_foreign()
         path = self.folder / f"epoch-{epoch:06d}.checkpoint"
-        with files.replacing(path) as temporary, temporary.open("wb") as file:
+        with files.replacing(path, lasting=False) as temporary, temporary.open("wb") as file:
             file.write(_encode(epoch, self.about, tensors))
             file.flush()
             os.fsync(file.fileno())

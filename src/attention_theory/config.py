@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import yaml
 
 from attention_theory import devices
 from attention_theory.errors import BadInput, require
+
+LARGEST = 10**12  # no number of a configuration is larger, whatever it means
+RUN_NAME = "^[a-z0-9][a-z0-9_-]*$"  # as in the schema
 
 
 def check(config: Mapping, schema: Path, gpus: int | None = None) -> None:
@@ -25,8 +29,12 @@ def check(config: Mapping, schema: Path, gpus: int | None = None) -> None:
     for key, value in _leaves(config):
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(f"config key {key}: {value} is not allowed; it must be finite")
-    validator = _Validator(yaml.safe_load(schema.read_text("utf-8")))
-    for error in sorted(validator.iter_errors(plain(config)), key=lambda e: str(e.absolute_path)):
+        if isinstance(value, int | float) and abs(value) > LARGEST:
+            allowed = f"be at most {LARGEST:.0e} in size"
+            raise BadInput(f"config key {key}: {value} is not allowed; it must {allowed}")
+    for error in sorted(
+        _validator(schema).iter_errors(plain(config)), key=lambda e: str(e.absolute_path)
+    ):
         raise BadInput(_describe(error))
     _check_device(config["device"], gpus)
     _check_writable(Path("results", config["run"]))
@@ -51,6 +59,11 @@ _Validator = jsonschema.validators.extend(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
 )
+
+
+@cache
+def _validator(schema: Path) -> jsonschema.protocols.Validator:
+    return _Validator(yaml.safe_load(schema.read_text("utf-8")))
 
 
 def config_hash(config: Mapping) -> str:

@@ -17,16 +17,20 @@ COLUMNS = (
 def main(
     records: Annotated[list[Path], typer.Argument(help="provenance records (JSON)")],
     output: Annotated[Path, typer.Option(help="the table to write")],
+    provenance: step.Provenance = None,
 ) -> None:
     """Collect the costs of all jobs in one table, a row a job."""
-    rows = []
-    for path in records:
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            rows.append({column: record.get(column) for column in COLUMNS})
-        except (ValueError, AttributeError) as error:
-            raise BadInput(f"{path}: no provenance record ({error})") from None
-    tables.write(output, rows, COLUMNS)
+    study = output.parent.name
+    with step.record(provenance, "costs", study=study, step="costs"):
+        tables.write(output, [_row(path) for path in records], COLUMNS)
+
+
+def _row(path: Path) -> dict[str, object]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return {column: record.get(column) for column in COLUMNS}
+    except (ValueError, AttributeError) as error:
+        raise BadInput(f"{path}: no provenance record ({error})") from None
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """`make figures`: check the options, run the workflow, show what came out.
 
-Options come from make's variables, through the environment.
+Options come from make's variables, through the environment. One run at a time works in a folder; it
+puts right what an earlier one left, and says so.
 """
 
-import subprocess
+import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from attention_theory import config, devices, step, summary
+from attention_theory import config, devices, running, step, tidying
 from attention_theory.errors import require
 
 DEFAULT = Path("config", "config.yaml")
@@ -33,15 +35,40 @@ def main(
     require(seed == "" or seed.isdecimal(), "SEED", seed, "be a whole number")
     layers = [DEFAULT, *([Path(configuration)] if configuration else [])]
     run = [content["run"] for content in map(config.read, layers) if "run" in content][-1]
+    name = isinstance(run, str) and re.fullmatch(config.RUN_NAME, run) is not None
+    require(name, "config key run", run, f"match {config.RUN_NAME}")
     gpus = str(devices.count()) if gpus == "all" else gpus
     command = [sys.executable, "-m", "snakemake", "--quiet", "host", "reason", "rules"]
     command += ["--cores", cores, "--resources", f"gpu={gpus}"]
     command += ["--configfile", configuration] if configuration else []
     command += ["--config", f"base_seed={seed}"] if seed else []
-    finished = subprocess.run(command, check=False)
-    if finished.returncode:
-        sys.exit(finished.returncode)
-    print(summary.describe(Path("results", run), time.time() - started))
+    folder = Path("results", run)
+    os.environ["PYTHONUTF8"] = "1"  # Snakemake's log has the folder's name, whatever the locale
+    _keep_caches_here_without_a_home()
+    with running.alone() as lock:
+        if running.clear_locks(command):
+            tidying.say("a run in this folder died; its locks are cleared, and it goes on")
+        tidying.tidy(folder)
+        status = running.run(command, lock)
+    if status > 128:
+        tidying.say("", "launch: stopped; the same command goes on from here")
+    elif status:
+        tidying.explain(started)
+    if status:
+        sys.exit(status)
+
+    from attention_theory import summary  # with pandas: not before it is needed
+
+    print(summary.describe(folder, time.time() - started))
+
+
+def _keep_caches_here_without_a_home() -> None:
+    """Snakemake needs a folder for its cache, and matplotlib a quiet one, also without a home."""
+    for name, usual in (("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config")):
+        place = Path(os.environ.get(name) or Path(os.environ.get("HOME", ""), usual)).absolute()
+        there = next(folder for folder in (place, *place.parents) if folder.exists())
+        if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+            os.environ[name] = str(Path(".snakemake", "home").absolute())
 
 
 if __name__ == "__main__":

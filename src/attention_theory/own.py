@@ -1,7 +1,8 @@
 """Classes of a user's own, named `package.module:Class` in a configuration.
 
-Their code runs in the step that builds the model, and nowhere before: checks look at the form of a
-name alone, and a rule's inputs are found without an import.
+This is the one place where a configuration makes code run, and it says so. Their code runs in the
+step that builds the model, and nowhere before: checks look at the form of a name alone, and a
+rule's inputs are found without an import.
 """
 
 import importlib
@@ -10,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from attention_theory.errors import BadInput, require
@@ -36,6 +38,7 @@ def files(*names: str) -> list[Path]:
 def load(key: str, name: str) -> type:
     """Import a class of the user's own. Raises BadInput for `key` if there is no such class."""
     module, _, attribute = name.partition(":")
+    _say(f"{key}: {name} is code of your own, and now runs")
     with naming(key, name, "cannot be imported"):
         found = getattr(importlib.import_module(module), attribute)
     require(isinstance(found, type), key, name, "name a class")
@@ -53,6 +56,12 @@ def naming(key: str, name: str, what: str) -> Iterator[None]:
         place = traceback.extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__}: {error} [{Path(place.filename).name}:{place.lineno}]"
         raise BadInput(f"{key}: {name!r} {what} ({said})") from None
+
+
+@cache
+def _say(line: str) -> None:
+    """Once a process, however many models are built of it."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _file(module: str) -> Path | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from attention_theory import code, files
+from attention_theory import checksums, code, files
 
 CONFIG_HASH = "ATTENTION_THEORY_CONFIG_HASH"
 RUN = "ATTENTION_THEORY_RUN"
@@ -66,13 +66,15 @@ def record(
         platform=platform.platform(),
         startup_cpu_seconds=_cpu_seconds(),  # Python's and the libraries' imports
     )
+    before = len(files.written)
     yield it
     it.update(
+        outputs=checksums.of(files.written[before:], path.parent),
         seconds=time.time() - psutil.Process().create_time(),
         cpu_seconds=_cpu_seconds(),
         peak_memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     )
-    files.write_json(path, it)
+    files.write_json(path, checksums.sealed(it))
 
 
 def _cpu_seconds() -> float:

@@ -104,5 +104,6 @@ def prepare_environment(config: Mapping) -> None:
     os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
     paths = [str(source.SOURCE), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.environ["PYTHONUTF8"] = "1"
     os.environ[provenance.RUN] = str(config["run"])
     os.environ[provenance.CONFIG_HASH] = config_hash(config)

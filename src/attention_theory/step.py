@@ -7,6 +7,8 @@ A step is a function with typer's annotations and, at the end of its module,
 import dataclasses
 import functools
 import inspect
+import io
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -17,6 +19,8 @@ import typer
 
 from attention_theory.errors import BadInput
 from attention_theory.provenance import record as record  # steps write `step.record(...)`
+
+OUT_OF_MEMORY = re.compile("out of memory|allocate memory|bad_alloc")
 
 BaseSeed = Annotated[
     int, typer.Option(min=0, help="the seed that every random stream derives from")
@@ -80,6 +84,9 @@ def run(*commands: Callable) -> None:
     Bad input, an unusable file or a run that diverges ends with one line and exit code 2.
     Termination ends like an interrupt, so that temporary files are removed on the way out.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no name that a locale lacks ends the step
+            stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     for command in commands:
@@ -92,8 +99,11 @@ def run(*commands: Callable) -> None:
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # not one of the command line's own errors
+        if hasattr(error, "format_message"):  # one of the command line's own errors
+            reason = error.format_message()
+        elif OUT_OF_MEMORY.search(str(error)):  # torch has no error of its own for it
+            reason = f"out of memory ({str(error).splitlines()[0]})"
+        else:
             raise
-        reason = error.format_message()
     print(f"{program}: {' '.join(reason.split())}", file=sys.stderr)
     sys.exit(2)

@@ -7,7 +7,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from attention_theory import files, step
+from attention_theory import checksums, files, step
 from attention_theory.errors import BadInput, require
 
 
@@ -25,8 +25,10 @@ def write(path: Path, rows: pd.DataFrame | Sequence[dict], columns: Sequence[str
 
 
 def read(path: Path, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a table; raise BadInput if it cannot be read or lacks one of `columns`."""
+    """Read a table; raise BadInput if it cannot be read, is not as its step wrote it, or lacks one
+    of `columns`."""
     try:
+        checksums.check(path)
         # "none" and "NA" are names here, not missing values: only an empty cell is missing.
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except (OSError, ValueError, UnicodeDecodeError) as error:

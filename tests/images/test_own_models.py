@@ -38,7 +38,8 @@ def test_the_pages_example_is_trained_by_the_step(call, prepared, tmp_path, name
     whole["run"], whole["images"]["models"] = "mine", given
     config.check(whole, ROOT / "config/schema.yaml", gpus=0)
     trainings = sections.trainings(whole["images"])
-    assert list(trainings) == [f"digits-{m}-{p}" for m in given for p in ("none", "patch")]
+    permutations = whole["images"]["seeds"]
+    assert list(trainings) == [f"digits-{m}-{p}" for m in given for p in permutations]
 
     chosen = {key: trainings[f"digits-{name}-patch"]["options"][key] for key in ARCHITECTURE}
     words = TRAINING.format(p=prepared, model=options(chosen)).split()

@@ -117,15 +117,16 @@ rule costs:
         ],
         code=ours.code("costs"),
     output:
-        f"{RESULTS}/costs.csv",
+        table=f"{RESULTS}/costs.csv",
+        provenance=f"{RESULTS}/provenance/costs.json",
     log:
         f"{RESULTS}/logs/costs.log",
     localrule: True
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output:q}"
-        " 2>&1 | tee {log:q}"
+        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
 for study, outputs in OUTPUTS.items():

@@ -200,15 +200,16 @@ rule spatial_costs:
         ),
         code=ours.code("costs"),
     output:
-        f"{SPATIAL}/costs.csv",
+        table=f"{SPATIAL}/costs.csv",
+        provenance=f"{SPATIAL}/provenance/costs.json",
     log:
         f"{SPATIAL}/logs/costs.log",
     localrule: True
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output:q}"
-        " 2>&1 | tee {log:q}"
+        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
 OUTPUTS["spatial"] = [

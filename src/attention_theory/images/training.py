@@ -166,10 +166,10 @@ def _arithmetic(computation: Computation, device: str, threads: int, processes: 
 
 def _write(fitted: "Fitted", weights: Path, snapshots: Path, about: dict) -> None:
     """Write what a seed's training leaves beside its row: weights and snapshots."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     with files.replacing(weights) as temporary:
-        save_file(fitted.model.state_dict(), temporary)
+        temporary.write_bytes(save(fitted.model.state_dict()))
     stacked = {
         key: np.stack([snapshot[key] for snapshot in fitted.snapshots])
         for key in fitted.snapshots[0]

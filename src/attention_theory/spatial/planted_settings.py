@@ -1,5 +1,6 @@
 """The settings of the planted step and the conditions on them (light: the workflow reads it)."""
 
+import math
 from dataclasses import dataclass
 
 from attention_theory.errors import require
@@ -31,12 +32,20 @@ class Scaling:
         points = []
         for value in listing.numbers(key, getattr(self, key)):
             for C in listing.numbers("C", self.C, int):
-                q_m = value * C**2 if curve == "ratio" else C**value
-                fits = C < round(q_m / self.q) <= LARGEST
+                q_m = value * C**2 if curve == "ratio" else _power(C, value)
+                fits = q_m / self.q <= LARGEST and C < round(q_m / self.q)
                 allowed = f"give m from C + 1 to 2^53 (at C = {C}, m is {q_m / self.q:.4g})"
                 require(fits, key, value, allowed)
                 points.append((value, C, round(q_m / self.q)))
         return points
+
+
+def _power(C: int, degree: float) -> float:
+    """C^degree, infinite where a float ends."""
+    try:
+        return float(C) ** degree
+    except OverflowError:
+        return math.inf
 
 
 @dataclass(frozen=True)

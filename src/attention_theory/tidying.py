@@ -1,0 +1,87 @@
+"""What is put in order before a run, and what is said of one that failed.
+
+Each finding is one line on standard error. What a killed process left half-written goes; what is
+damaged goes, and so is made again; logs of jobs that did not end are kept apart.
+"""
+
+import os
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from attention_theory import checksums, code, files
+
+LOGS, EARLIER = "logs", "earlier"
+SNAKEMAKE_LOGS = Path(".snakemake", "log")
+FAILED = re.compile(r"\| tee (.+)' (?:returned non-zero|died with)")  # as every rule ends
+LINES = 20  # of a failed job's log that are shown
+
+
+def tidy(folder: Path) -> None:
+    """Put a run's folder in order. No other run may be alive in it."""
+    if not folder.is_dir():
+        return
+    _remove_half_written(folder)
+    for path in list(checksums.damaged(folder)):
+        path.unlink()
+        say(f"{path}: damaged since it was written (its SHA-256 has changed); it is made again")
+    _bring_back_from_the_future(folder, code.SOURCE / code.PACKAGE)
+    _keep_logs(folder)
+
+
+def explain(since: float) -> None:
+    """Show the end of the log of each job that failed since a time, and where the log is."""
+    for log in _failed(since):
+        text = log.read_text(encoding="utf-8", errors="replace").strip() if log.is_file() else ""
+        said = text.splitlines()[-LINES:] or ["(nothing: it was killed, perhaps for its memory)"]
+        say("", f"A job failed. The end of its log {log}:", *said)
+
+
+def say(*lines: str) -> None:
+    """Print lines on standard error, whatever its encoding."""
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
+
+
+def _remove_half_written(folder: Path) -> None:
+    for path in folder.rglob(".*"):
+        name = files.HALF_WRITTEN.fullmatch(path.name)
+        if name and path.is_file() and not psutil.pid_exists(int(name[1])):
+            path.unlink()
+
+
+def _bring_back_from_the_future(*folders: Path) -> None:
+    """Give files whose time is yet to come the present: Snakemake would take all else for old."""
+    now = time.time()
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    late = [path for path in found if path.stat().st_mtime > now]
+    for path in late:
+        os.utime(path, (now, now))
+    if late:
+        many = "1 file with a time" if len(late) == 1 else f"{len(late)} files with times"
+        say(f"{late[0]}: {many} in the future; now the present")
+
+
+def _keep_logs(folder: Path) -> None:
+    """Move logs of jobs that left no record apart: the next attempt would write over them."""
+    for log in folder.rglob(f"{LOGS}/*.log"):
+        record = log.parent.with_name(checksums.RECORDS) / f"{log.stem}.json"
+        if not record.exists() and log.stat().st_size:
+            when = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime(log.stat().st_mtime))
+            kept = log.parent / EARLIER / f"{log.stem}.{when}.log"
+            kept.parent.mkdir(exist_ok=True)
+            log.replace(kept)
+
+
+def _failed(since: float) -> list[Path]:
+    """The logs of the jobs that failed since a time, as Snakemake's own newest log names them."""
+    logs = [path for path in SNAKEMAKE_LOGS.glob("*.log") if path.stat().st_mtime >= since]
+    if not logs:
+        return []
+    newest = max(logs, key=lambda path: path.stat().st_mtime)
+    said = newest.read_text(encoding="utf-8", errors="replace")
+    return [Path(shlex.split(word)[0]) for word in dict.fromkeys(FAILED.findall(said))]
