@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from attention_theory import style
 from attention_theory.meanfield import drawn, growth
 from attention_theory.meanfield.drawn import Drawn
-from attention_theory.meanfield.gap_claims import HALF_WAY, diagonal_ratios
+from attention_theory.meanfield.gap_claims import diagonal_ratios, larger_share, terms
 from attention_theory.meanfield.verdicts import L_LEAST, exponents
 from attention_theory.statistics import t_interval
 
@@ -136,7 +136,7 @@ def horizon(horizon: pd.DataFrame) -> Drawn:
 
 
 def widths(widths: pd.DataFrame) -> Drawn:
-    """Squared gaps over both widths, and the ratio that tells a sum from a minimum."""
+    """Squared gaps over both widths, and the ratio that tells a sum from its larger term."""
     figure, axes = plt.subplots(1, 3, figsize=(style.PAGE, 2.9))
     fresh = widths[widths.prompts == "fresh"]
     shown = []
@@ -145,25 +145,33 @@ def widths(widths: pd.DataFrame) -> Drawn:
         shown.append(_draw_grid(axis, rows).assign(tau=tau))
         when = f"$\\tau = {tau:g}$" if tau else "at the start"
         axis.set_title(f"$L = {rows.L.iloc[0]:g}$, fresh prompts, {when}", fontsize=8)
-    ratios = diagonal_ratios(widths)
-    axis = axes[2]
-    table = drawn.by(ratios, ["tau", "prompts", "M"], "ratio", drawn.geometric_mean)
-    for number, ((tau, prompts), own) in enumerate(table.groupby(["tau", "prompts"])):
+    shown += _draw_ratios(axes[2], diagonal_ratios(widths))
+    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
+
+
+def _draw_ratios(axis: Axes, ratios: pd.DataFrame) -> list[pd.DataFrame]:
+    """The ratio over equal widths; dashed: both terms add up, dotted: the larger one governs."""
+    shown = []
+    for number, ((tau, prompts), own) in enumerate(ratios.groupby(["tau", "prompts"])):
         _, marker, line = _PROMPTS[prompts]
         when = f"$\\tau = {tau:g}$" if tau else "start"
         look = {"color": style.PALETTE[2 if tau else 4], "marker": marker, "linestyle": line}
         aside = 2 ** (0.12 * (number - 1.5))  # side by side
-        drawn.points(axis, own.M * aside, own, label=f"{when}, {prompts}", **look)
+        table = drawn.by(own, ["M"], "ratio", drawn.geometric_mean)
+        drawn.points(axis, table.M * aside, table, label=f"{when}, {prompts}", **look)
+        (a, b), larger = terms(own), larger_share(own)
+        axis.axhline(larger, color=look["color"], linewidth=0.9, linestyle=":")
+        laws = {"a": a, "b": b, "larger": larger, "cut": (1 + larger) / 2}
+        shown.append(table.assign(tau=tau, prompts=prompts, **laws))
     axis.axhline(1, color="0.3", linewidth=0.9, linestyle="--")
-    axis.axhline(1 / 2, color="0.3", linewidth=0.9, linestyle=":")
-    drawn.sizes_on(axis, table.M)
-    axis.text(table.M.max() * 1.5, 1, "sum", va="bottom", ha="right", fontsize=6.5)
-    axis.text(table.M.max() * 1.5, 1 / 2, "minimum", va="bottom", ha="right", fontsize=6.5)
+    drawn.sizes_on(axis, ratios.M)
+    right, lowest = ratios.M.max() * 1.5, min(part.larger.min() for part in shown)
+    axis.text(right, 1, "sum", va="bottom", ha="right", fontsize=6.5)
+    axis.text(right, lowest - 0.02, "larger term", va="top", ha="right", fontsize=6.5)
     axis.set(xlabel="both widths $M$", ylabel="gap$^2(M, M)$ / separate gaps$^2$")
     axis.set_ylim(0, max(1.5, axis.get_ylim()[1]))
     axis.legend(fontsize=6, loc="lower left", ncols=2)
-    shown.append(table.assign(half_way=HALF_WAY))
-    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
+    return shown
 
 
 def _draw_grid(axis: Axes, rows: pd.DataFrame) -> pd.DataFrame:

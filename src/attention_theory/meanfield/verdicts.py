@@ -1,6 +1,6 @@
 """Rules that several claims of the study share: exponents over seeds, and what counts as a rate."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,14 @@ def judge_rate(slopes: Mapping[object, list[float]], rate: float) -> tuple[str, 
     verdict = CONTRADICTED if outside else SUPPORTED if inside else INCONCLUSIVE
     farthest = max(outside or intervals, key=lambda place: abs(intervals[place].estimate - rate))
     return verdict, intervals[farthest]
+
+
+def jackknife(rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], float]) -> Interval:
+    """A statistic of all rows, with Student's interval of the jackknife's values, a seed each."""
+    seeds, whole = rows.seed.unique(), statistic(rows)
+    n = len(seeds)
+    values = [n * whole - (n - 1) * statistic(rows[rows.seed != seed]) for seed in seeds]
+    return t_interval(values)
 
 
 def said(interval: Interval, digits: str = ".2f") -> str:
