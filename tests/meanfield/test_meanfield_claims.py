@@ -292,6 +292,16 @@ def test_figures_show_their_tables(name, seeds):
         )
 
 
+@pytest.mark.parametrize("depths", [(2, 12), (2,)])
+def test_one_depth_or_none_to_fit_gives_no_exponent(depths):
+    figure, shown = figures.FIGURES["gap"](gaps(depths=depths))
+    assert shown[shown.comparison == "depth"].exponent.isna().all()
+    assert shown[shown.comparison == "independent"].exponent.notna().all()
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels[0] == "outputs, train"
+    plt.close(figure)
+
+
 def test_exponents_of_a_figure_are_the_tables():
     figure, shown = figures.FIGURES["gap"](gaps(noise=0.0))
     plt.close(figure)

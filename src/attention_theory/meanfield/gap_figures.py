@@ -10,7 +10,7 @@ from attention_theory.meanfield import drawn, growth
 from attention_theory.meanfield.drawn import Drawn
 from attention_theory.meanfield.gap_claims import diagonal_ratios, larger_share, terms
 from attention_theory.meanfield.verdicts import L_LEAST, exponents
-from attention_theory.statistics import t_interval
+from attention_theory.statistics import Interval, t_interval
 
 _PROMPTS = {"train": ("training prompts", "o", "-"), "fresh": ("fresh prompts", "s", "--")}
 _SAMPLING = {
@@ -52,8 +52,8 @@ def _draw_depth(axis: Axes, rows: pd.DataFrame) -> list[pd.DataFrame]:
         for prompts, (_, marker, line) in _PROMPTS.items():
             own = rows[rows.prompts == prompts]
             table = drawn.by(own, ["L"], measure, drawn.root_mean_square)
-            slope = t_interval(exponents(own[own.L >= L_LEAST], "L", measure))
-            label = f"{name}, {prompts}: {_power('L', slope)}"
+            slope = _slope(own[own.L >= L_LEAST], "L", measure)
+            label = f"{name}, {prompts}{_power('L', slope)}"
             look = {"color": colour, "marker": marker, "linestyle": line, "label": label}
             drawn.points(axis, table.L, table, **look)
             shown.append(_named(table, "depth", prompts, slope, rows))
@@ -67,8 +67,8 @@ def _draw_widths(axis: Axes, rows: pd.DataFrame, x: str, at: pd.DataFrame) -> li
     for sampling, (name, colour, marker) in _SAMPLING.items():
         own = at[at.comparison == sampling]
         table = drawn.by(own, [x], "gap", drawn.root_mean_square)
-        slope = t_interval(exponents(rows[rows.comparison == sampling], x))
-        label = f"{name}: {_power(x, slope)}"
+        slope = _slope(rows[rows.comparison == sampling], x)
+        label = f"{name}{_power(x, slope)}"
         drawn.points(axis, table[x], table, color=colour, marker=marker, label=label)
         shown.append(_named(table, sampling, "fresh", slope, own))
     if x == "L":
@@ -82,7 +82,7 @@ def _draw_widths(axis: Axes, rows: pd.DataFrame, x: str, at: pd.DataFrame) -> li
 
 
 def _named(
-    table: pd.DataFrame, comparison: str, prompts: str, slope: object, rows: pd.DataFrame
+    table: pd.DataFrame, comparison: str, prompts: str, slope: Interval, rows: pd.DataFrame
 ) -> pd.DataFrame:
     """A curve's points with what they belong to."""
     one = {name: rows[name].iloc[0] for name in ("tau", "L", "M") if name not in table}
@@ -90,11 +90,19 @@ def _named(
     return table.assign(comparison=comparison, prompts=prompts, **one, **fitted)
 
 
-def _power(x: str, slope: object) -> str:
-    """A fitted power with the half-width of its interval."""
+def _slope(rows: pd.DataFrame, x: str, measure: str = "gap") -> Interval:
+    """The exponent, with Student's interval over the seeds' own; NaN where `x` does not vary."""
+    slopes = exponents(rows, x, measure)
+    return t_interval(slopes) if slopes else Interval(np.nan, np.nan, np.nan, 0)
+
+
+def _power(x: str, slope: Interval) -> str:
+    """`: ` and a fitted power with the half-width of its interval; nothing where there is none."""
+    if np.isnan(slope.estimate):
+        return ""
     half = slope.high - slope.estimate
     error = "" if np.isnan(half) else f" \\pm {half:.2f}"
-    return f"${x}^{{{slope.estimate:.2f}{error}}}$"
+    return f": ${x}^{{{slope.estimate:.2f}{error}}}$"
 
 
 def _scale(axis: Axes, sizes: pd.Series, label: str) -> None:

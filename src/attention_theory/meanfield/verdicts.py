@@ -1,6 +1,7 @@
 """Rules that several claims of the study share: exponents over seeds, and what counts as a rate."""
 
 from collections.abc import Callable, Mapping
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,14 @@ L_LEAST = 4  # exponents in depth are fitted from there on
 
 
 def exponents(rows: pd.DataFrame, x: str, measure: str = "gap") -> list[float]:
-    """Each seed's exponent: least squares of log `measure` on log `x`.
+    """Each seed's exponent: least squares of log `measure` on log `x`; NaN where `x` has one value.
 
     Where sizes besides `x` vary each must have the same values of `x`.
     """
     return [
         float(np.polyfit(np.log(own[x]), np.log(own[measure]), 1)[0])
+        if own[x].nunique() > 1
+        else nan
         for _, own in rows.groupby("seed")
     ]
 
