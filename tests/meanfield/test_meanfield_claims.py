@@ -302,6 +302,16 @@ def test_one_depth_or_none_to_fit_gives_no_exponent(depths):
     plt.close(figure)
 
 
+def test_the_risks_of_the_figure_are_those_of_the_last_quarter():
+    table = risks()
+    figure, shown = figures.FIGURES["risk"](table)
+    plt.close(figure)
+    late = shown[(shown.tau == "last quarter") & (shown.measure == "risk") & (shown.L == 4)]
+    last = table[(table.tau > 75) & (table.L == 4)]
+    wanted = np.exp(np.log(last.risk).groupby(last.decay).mean())
+    np.testing.assert_allclose(late.sort_values("decay")["mean"], wanted)
+
+
 def test_exponents_of_a_figure_are_the_tables():
     figure, shown = figures.FIGURES["gap"](gaps(noise=0.0))
     plt.close(figure)
