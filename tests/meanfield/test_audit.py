@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -21,6 +23,17 @@ FAIL = (
     "f-columns J-blocks 2i-f-2 2i-h-K1 2i-h-K1-affine 2ii-W-1 2ii-matrix 2iii-3 2iii-V 2iii-6 2iii "
     "2iii-large 4ii-square 4ii-bias 4ii-tokens 4ii-degree"
 ).split()
+
+
+TARGETS = {  # by the statements: g of one row T, read at a column
+    "4ii-bias": lambda T, column: 1,
+    "4ii-tokens": lambda T, column: T[1 - column],
+    "4ii-degree": lambda T, column: T[column],
+}
+
+
+def exact_hub(x):
+    return Fraction(0) if x <= 0 else x * x / 2 if x <= 1 else x - Fraction(1, 2)
 
 
 def run(step, *arguments):
@@ -77,10 +90,22 @@ def test_every_counterexample_holds_in_50_digits_from_its_json_alone(found, name
 
 @pytest.mark.parametrize("name", [name for name in FAIL if BY_NAME[name].form == DENSITY])
 def test_a_density_fails_by_a_lower_bound_for_every_network(found, name):
+    """From the JSON alone: g is computed again from T, and the sum of h is 0, in fractions."""
     example = json.loads(found[found.bound == name].iloc[0].counterexample)
-    total = sum(a * g for a, g in zip(example["a"], example["g"], strict=True))
-    assert abs(total) / sum(map(abs, example["a"])) == pytest.approx(example["left"], abs=1e-15)
-    assert example["left"] > example["right"]
+    a, column = [Fraction(str(x)) for x in example["a"]], example["column"]
+    points = [[Fraction(str(x)) for x in T[0]] for T in example["T"]]
+    g = [TARGETS[name](T, column) for T in points]
+    assert g == [Fraction(str(x)) for x in example["g"]], "what is printed is g(T)"
+    least = abs(sum(x * y for x, y in zip(a, g, strict=True))) / sum(map(abs, a))
+    assert float(least) == example["left"] > example["right"]
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        W1, W2 = rng.integers(-97, 98, 5).tolist(), rng.integers(-9, 10, 5).tolist()
+        h = [
+            sum(v * exact_hub(Fraction(w, 97) * T[column]) for w, v in zip(W1, W2, strict=True))
+            for T in points
+        ]
+        assert sum(x * y for x, y in zip(a, h, strict=True)) == 0, "for every h, |W1| <= 1"
     row = found[found.bound == name].iloc[0]
     assert row.sup_ratio * row.right >= example["left"] - 1e-12, "no fit is better than it can be"
 
@@ -175,6 +200,7 @@ def test_a_story_that_cannot_be_told_is_refused_in_one_line(tmp_path):
     [
         ({"sizes": "2"}, "sizes"),
         ({"sizes": "0x1"}, "sizes"),
+        ({"sizes": "1x1,01x1"}, "twice"),
         ({"sizes": "9x9"}, "at most 64"),
         ({"seeds": 0}, "seeds"),
         ({"starts": 101}, "be at most draws, 100"),
