@@ -48,7 +48,7 @@ def as_options(settings):
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audit")
-    out = ["--output", folder / "bounds.csv", "--searches", folder / "bounds_searches.csv"]
+    out = ["--table", folder / "bounds.csv", "--searches", folder / "bounds_searches.csv"]
     done = run("audit", *as_options(SEARCH), "--base-seed", 3, *out)
     assert done.returncode == 0, done.stderr
     return folder
