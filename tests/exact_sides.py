@@ -41,7 +41,9 @@ def values_and_weights(T, V, W):
 
 
 def f_columns(T, V, W):
-    return [(frobenius(f(T, V, W) - T * softmax(T, W)), (1 + frobenius(V)) * frobenius(T))]
+    S = softmax(T, W)
+    sizes = frobenius(V.apply(abs) * T.apply(abs) * S) + frobenius(T.apply(abs) * S)
+    return [(frobenius(f(T, V, W) - T * S), sizes)]
 
 
 def j_blocks(T, W):
@@ -63,6 +65,11 @@ def step_2i_f_2(T, V, W):
 def step_2i_f_1(T, V, W):
     S = softmax(T, W)
     return [(R(V * T * S), spectral(V) * spectral(T) * R(S))]
+
+
+def step_2ii_v_2(T, V, W):
+    S, norms = softmax(T, W), columns(T)
+    return [(sum(S[j, i] * norms[j] for j in range(T.cols)), R(T)) for i in range(T.cols)]
 
 
 def step_2ii_w_1(T, V, W):
@@ -106,6 +113,11 @@ def jacobian(T, V, W):
 
 def block_norms(T, V, W):
     return {place: spectral(block) for place, block in blocks(T, V, W).items()}
+
+
+def block_terms(T, W):
+    right = 1 + 2 * spectral(T) ** 2 * spectral(W)
+    return [(terms, right) for _, terms in triangle(T, identity(T.rows), W, W.T)]
 
 
 def triangle(T, V, W, X):
@@ -171,6 +183,7 @@ SIDES = {
     "2i-h-K1-affine": of_h(lambda T, w: (1 + w) * R(T)),
     "2i-h-corrected": of_h(lambda T, w: w**2 * R(T) / 2),
     "2ii-V": of_f(lambda T, V, W: R(T), 0),
+    "2ii-V-2": step_2ii_v_2,
     "2ii-W-1": step_2ii_w_1,
     "2ii-W-2": step_2ii_w_2,
     "2ii-W": of_f(lambda T, V, W: R(T) ** 3 * theta(V, W), 1),
@@ -185,6 +198,7 @@ SIDES = {
     ],
     "2iii-3": lambda T, W: triangle(T, identity(T.rows), W, W.T),
     "2iii-3-corrected": lambda T, V, W: triangle(T, V, W, W),
+    "2iii-4-terms": block_terms,
     "2iii-4": lambda T, W: each_block(
         T, identity(T.rows), W, 1 + 2 * spectral(T) ** 2 * spectral(W)
     ),

@@ -116,17 +116,28 @@ def stuck(shares, seeds=50):
     [
         ({"common": (1.0, 0.0)}, SUPPORTED),
         ({"common": (0.9, 0.1), "negative": (1.0, 1.0)}, SUPPORTED),
-        ({"common": (0.7, 0.2)}, INCONCLUSIVE),
-        ({"common": (1.0, 0.9)}, CONTRADICTED),
-        ({"common": (0.1, 0.0), "other": (1.0, 0.0)}, CONTRADICTED),
+        ({"common": (0.7, 0.2)}, SUPPORTED),
+        ({"common": (0.2, 0.0), "other": (1.0, 1.0)}, SUPPORTED),
+        ({"common": (1.0, 0.95)}, INCONCLUSIVE),
+        ({"common": (0.0, 0.0), "other": (1.0, 0.0)}, CONTRADICTED),
+        ({"common": (1.0, 1.0)}, CONTRADICTED),
         ({"negative": (1.0, 0.0)}, NOT_RUN),
     ],
 )
 def test_stuck(shares, verdict):
-    judgement = claims.judge_stuck(stuck(shares))
+    judgement = claims.judge_stuck(stuck(shares, seeds=100))
     assert judgement.verdict == verdict
     if shares == {"common": (1.0, 0.0)}:
-        assert "50 of 50 stuck softmax runs are on the floor" in judgement.measured
+        assert "100 of 100 stuck softmax runs are on the floor" in judgement.measured
+
+
+def test_a_target_that_is_met_at_the_start_makes_nobody_stuck():
+    """size 1 with eps 0: softmax's mixtures are the target, and its first loss is rounding."""
+    table = stuck({"common": (1.0, 0.0)})
+    assert claims.judge_stuck(table.assign(size=1.0)).verdict == NOT_RUN
+    met = table.kernel == "softmax"
+    table.loc[met, ["loss_0", "loss", "floor"]] = 2e-33, 2e-33, 0.0
+    assert "softmax stuck in 0" in claims.judge_stuck(table).measured
 
 
 @pytest.mark.parametrize(
@@ -143,7 +154,9 @@ def test_in_general(shares, verdict):
     assert claims.judge_in_general(stuck(shares)).verdict == verdict
 
 
-def lazy(movement=-0.5, change=0.0, heads=-0.9, noise=0.1, seeds=6, dimensions=(16, 64, 256)):
+def lazy(
+    movement=-0.5, change=0.0, size=1.0, heads=-0.9, noise=0.1, seeds=6, dimensions=(16, 64, 256)
+):
     """Both sweeps, with measures that are powers of D, or of H, up to noise."""
     rng = np.random.default_rng(0)
     rows = []
@@ -153,7 +166,7 @@ def lazy(movement=-0.5, change=0.0, heads=-0.9, noise=0.1, seeds=6, dimensions=(
             for seed in range(seeds):
                 noisy = np.exp(noise * rng.standard_normal(2))
                 measures = {"movement": noisy[0] * D**movement}
-                measures["ntk_change"] = noisy[1] * D**change * H**heads
+                measures["ntk_change"] = size * noisy[1] * D**change * H**heads
                 measures |= {f"movement_{name}": noisy[0] for name in "QKV"}
                 measures["movement_O"] = 30 * noisy[0]
                 own = {"sweep": sweep, "kernel": kernel, "H": H, "D": D, "seed": seed}
@@ -169,6 +182,8 @@ def lazy(movement=-0.5, change=0.0, heads=-0.9, noise=0.1, seeds=6, dimensions=(
         ({"change": -0.5}, SUPPORTED, SUPPORTED),
         ({"movement": -0.3, "change": -0.3, "noise": 0.3}, INCONCLUSIVE, INCONCLUSIVE),
         ({"movement": 0.0}, CONTRADICTED, CONTRADICTED),
+        ({"size": 0.05}, SUPPORTED, SUPPORTED),
+        ({"size": 0.19}, SUPPORTED, INCONCLUSIVE),  # at D = 256, H = 2: .1
         ({"dimensions": (16, 64)}, NOT_RUN, NOT_RUN),
     ],
 )

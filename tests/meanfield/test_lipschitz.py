@@ -79,7 +79,7 @@ def test_the_step_writes_its_table_and_repeats_it(tmp_path):
     settings |= {"starts": 2, "steps": 6, "seeds": 2}
     command = [sys.executable, "-m", "attention_theory.meanfield.lipschitz"]
     command += [str(word) for key, value in settings.items() for word in (f"--{key}", value)]
-    command += ["--base-seed", "5", "--output", str(tmp_path / "lipschitz.csv")]
+    command += ["--base-seed", "5", "--table", str(tmp_path / "lipschitz.csv")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = tables.read(tmp_path / "lipschitz.csv", bounds_columns.LIPSCHITZ)

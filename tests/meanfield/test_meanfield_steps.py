@@ -188,6 +188,8 @@ def test_the_section_becomes_options():
         ("problem.n", 1, "config key meanfield.problem.n: 1 is not allowed; it must be at least 2"),
         ("problem.spread", float("nan"), "config key meanfield.problem.spread: nan"),
         ("gap.depths", [2, "x"], "config key meanfield.gap.depths: '2,x'"),
+        ("gap.depths", [4, 8], "config key meanfield.gap.depths: '4,8'"),
+        ("gap.widths", [64], "config key meanfield.gap.widths: '64'"),
         ("gap.depths", [2, 2], "config key meanfield.gap.depths: '2,2'"),
         ("widths.widths", [0], "config key meanfield.widths.widths: '0'"),
         ("horizon.sizes", ["4"], "config key meanfield.horizon.sizes: '4'"),

@@ -19,6 +19,7 @@ rule meanfield_flow:
         f"{MEANFIELD}/logs/{{step}}.log",
     wildcard_constraints:
         step="|".join(MEANFIELD_FLOWS),
+    cache: True
     conda:
         ENVIRONMENT
     params:

@@ -22,7 +22,7 @@ rule meanfield_audit:
     params:
         options=ours.options(STATED["search"] | {"base_seed": config["base_seed"]}),
     shell:
-        "python -m attention_theory.meanfield.audit {params.options} --output {output.table:q}"
+        "python -m attention_theory.meanfield.audit {params.options} --table {output.table:q}"
         " --searches {output.searches:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
@@ -41,7 +41,7 @@ rule meanfield_lipschitz:
         options=ours.options(STATED["lipschitz"] | {"base_seed": config["base_seed"]}),
     shell:
         "python -m attention_theory.meanfield.lipschitz {params.options}"
-        " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+        " --table {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
 OUTPUTS.setdefault("meanfield", [])

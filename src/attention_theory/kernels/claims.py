@@ -1,10 +1,7 @@
-"""The claims of the study, judged on the runs of experiments A1 to A3.
+"""The claims of the study, judged on the runs of experiments A1 to A3 (of A3: lazy_claims.py).
 
 Rules and margins are fixed here; docs/kernels.md says what was known when they were.
 """
-
-import math
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,10 +17,10 @@ from attention_theory.claims import (
     verdict,
 )
 from attention_theory.kernels import columns
+from attention_theory.kernels.lazy_claims import in_words, judge_kernel, judge_movement
 from attention_theory.statistics import (
     CONFIDENCE,
     Interval,
-    log_log_slope,
     t_interval,
     wilson_interval,
 )
@@ -34,9 +31,10 @@ MOST = 0.8  # "with high probability", as in the study of spatial structure
 # log T on a power law from step 1 (.11 at 600 steps).
 STEADY = 0.25
 HALF = 0.5
+SOME = 0.05  # of the runs: what "can" happen happens in more than these
 FEWEST = 10  # stuck softmax runs of a target that the Gaussian kernel is judged on
 ON_FLOOR = 0.05  # a run has reached its floor when less than this of the way is left
-FALLS = -0.25  # half the exponent of a constant movement over a norm that grows as sqrt D
+TINY = 1e-20  # a first loss below this is rounding's: there was nothing to train
 
 PAPER = "Song et al., NeurIPS 2024; discussion of it"
 
@@ -63,7 +61,7 @@ def judge_convergence(convergence: pd.DataFrame) -> Judgement:
             if share.estimate > 0:
                 steady = t_interval(_late_share(rows[_zero(rows)]))
                 parts.append(Judgement(verdict(steady, STEADY, STEADY), steady, ""))
-                reached += f", late share of the fall {_said(steady)}"
+                reached += f", late share of the fall {in_words(steady)}"
         else:
             left = np.exp(np.log(rows.loss / rows.loss_0).groupby(rows.H).mean())
             heads = ", ".join(f"{loss:.2g} (H = {H})" for H, loss in left.items())
@@ -114,23 +112,29 @@ def judge_threshold(convergence: pd.DataFrame) -> Judgement:
 
 
 def judge_stuck(stuck: pd.DataFrame) -> Judgement:
-    """K2: on the target built for it, is softmax stuck where the Gaussian kernel is not?"""
-    built = stuck[(stuck.target == "common") & (stuck.n > 1) & stuck["size"].between(0, 1)]
+    """K2: on the target built for it, can softmax be stuck where the Gaussian kernel is not?
+
+    It says that there are such runs: supported if their share is surely above SOME, contradicted
+    only if it is surely below.
+    """
+    sizes = stuck["size"].between(0, 1, inclusive="neither")
+    built = stuck[(stuck.target == "common") & (stuck.n > 1) & sizes]
     if built.empty:
         return not_run("no common target of a size in (0, 1) in stuck.csv")
     runs = stuck[stuck.case == built.case[built.eps.idxmin()]]
     pairs = _pairs(runs)
     share = _share(pairs.softmax & ~pairs.gaussian)
-    softmax = runs[(runs.kernel == "softmax") & _is_stuck(runs)]
+    softmax = runs[(runs.kernel == "softmax") & is_stuck(runs)]
     left = (softmax.loss - softmax.floor) / (softmax.loss_0 - softmax.floor)
     measured = (
         f"eps = {runs.eps.iloc[0]:g}, target {runs['size'].iloc[0]:g} of the common value, "
         f"{runs.steps.max()} steps: softmax stuck in {int(pairs.softmax.sum())}, Gaussian in "
-        f"{int(pairs.gaussian.sum())} of {len(pairs)} seeds; {int((left < ON_FLOOR).sum())} of "
-        f"{len(softmax)} stuck softmax runs are on the floor of what any scores can reach "
+        f"{int(pairs.gaussian.sum())} of {len(pairs)} seeds (needed: {SOME:g} of "
+        f"them); {int((left < ON_FLOOR).sum())} of {len(softmax)} stuck softmax runs are on the "
+        "floor of what any scores can reach "
         f"(median {(softmax.floor / softmax.loss_0).median():.2f} of the first loss)"
     )
-    return Judgement(verdict(share, HALF, HALF), share, measured)
+    return Judgement(verdict(share, SOME, SOME), share, measured)
 
 
 def judge_in_general(stuck: pd.DataFrame) -> Judgement:
@@ -157,66 +161,14 @@ def judge_in_general(stuck: pd.DataFrame) -> Judgement:
     return Judgement(found, decides, measured)
 
 
-def _is_stuck(rows: pd.DataFrame) -> pd.Series:
-    return rows.loss > rows.threshold * rows.loss_0
+def is_stuck(rows: pd.DataFrame) -> pd.Series:
+    """Which runs of stuck.csv are stuck at the end."""
+    return (rows.loss > rows.threshold * rows.loss_0) & (rows.loss_0 > TINY)
 
 
 def _pairs(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a seed of one case: whether softmax and gaussian are stuck."""
-    return rows.assign(stuck=_is_stuck(rows)).pivot(index="seed", columns="kernel", values="stuck")
-
-
-def judge_movement(lazy: pd.DataFrame) -> Judgement:
-    """K3: does the relative movement of the weights fall with D?"""
-    slopes = _slopes(lazy, "D", "movement")
-    if not slopes:
-        return not_run("fewer than three dimensions D in lazy.csv")
-    ended = lazy[lazy.sweep == "D"]
-    output = np.exp(np.log(ended.movement_O).groupby(ended.D).mean())
-    measured = (
-        f"|W(t) - W(0)| / |W(0)| goes as D^{_each(slopes)} from D = {ended.D.min()} to "
-        f"{ended.D.max()} (falls below {FALLS:g}); W_O alone, which starts small, moves by "
-        f"{output.iloc[0]:.0f} to {output.iloc[-1]:.0f} times its start"
-    )
-    return _falling(slopes, measured)
-
-
-def judge_kernel(lazy: pd.DataFrame) -> Judgement:
-    """K3b: does the relative change of the empirical tangent kernel fall with D as well?"""
-    slopes = _slopes(lazy, "D", "ntk_change")
-    if not slopes:
-        return not_run("fewer than three dimensions D in lazy.csv")
-    widest = lazy[(lazy.sweep == "D") & (lazy.D == lazy.D[lazy.sweep == "D"].max())]
-    change = np.exp(np.log(widest.ntk_change).groupby(widest.kernel, sort=False).mean())
-    heads = _slopes(lazy, "H", "ntk_change")
-    measured = (
-        f"the tangent kernel's relative change goes as D^{_each(slopes)} (falls below {FALLS:g}); "
-        f"at D = {widest.D.iloc[0]} it is "
-        + ", ".join(f"{value:.2f} ({kernel})" for kernel, value in change.items())
-        + (f"; in the number of heads it goes as H^{_each(heads)}" if heads else "")
-    )
-    return _falling(slopes, measured)
-
-
-def _slopes(lazy: pd.DataFrame, sweep: str, measure: str) -> dict[str, Interval]:
-    """The exponent of a measure in D or H by kernel, of the runs that reached their goal."""
-    runs = lazy[(lazy.sweep == sweep) & (lazy.loss <= lazy.goal * lazy.loss_0)]
-    found = {}
-    for kernel, rows in runs.groupby("kernel", sort=False):
-        if rows[sweep].nunique() >= 3:
-            slope = log_log_slope(rows[sweep], rows[measure])
-            found[kernel] = Interval(slope.slope, slope.low, slope.high, slope.n)
-    return found
-
-
-def _falling(slopes: Mapping[str, Interval], measured: str) -> Judgement:
-    """Supported if every exponent is surely below FALLS, contradicted if one is surely above."""
-    decides = max(slopes.values(), key=lambda slope: slope.high)
-    if any(slope.low > FALLS for slope in slopes.values()):
-        found = CONTRADICTED
-    else:
-        found = SUPPORTED if decides.high < FALLS else INCONCLUSIVE
-    return Judgement(found, decides, measured)
+    return rows.assign(stuck=is_stuck(rows)).pivot(index="seed", columns="kernel", values="stuck")
 
 
 def _share(answers: pd.Series, confidence: float = CONFIDENCE) -> Interval:
@@ -225,16 +177,6 @@ def _share(answers: pd.Series, confidence: float = CONFIDENCE) -> Interval:
 
 def _counted(share: Interval) -> str:
     return f"{round(share.estimate * share.n)} of {share.n} runs"
-
-
-def _said(interval: Interval) -> str:
-    if math.isnan(interval.low):
-        return f"{interval.estimate:.2f} (no interval)"
-    return f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
-
-
-def _each(slopes: Mapping[str, Interval]) -> str:
-    return ", ".join(f"{_said(slope)} ({kernel})" for kernel, slope in slopes.items())
 
 
 CLAIMS = [

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from attention_theory import style
+from attention_theory.kernels.claims import is_stuck
 from attention_theory.kernels.drawing import COLOURS, KERNELS, logarithmic, ticks
 from attention_theory.statistics import wilson_interval
 
@@ -69,7 +70,7 @@ def targets(stuck: pd.DataFrame, budgets: pd.DataFrame) -> Drawn:
     """Share of stuck runs by case, also where the floor is no excuse; and by budget of steps."""
     figure, axes = plt.subplots(1, 2, figsize=(style.PAGE, 3.4), width_ratios=[1.6, 1])
     attainable = stuck[stuck.floor <= stuck.threshold * stuck.loss_0]
-    trapped = _stuck(attainable).groupby([attainable.case, attainable.kernel]).sum()
+    trapped = is_stuck(attainable).groupby([attainable.case, attainable.kernel]).sum()
     shares = _shares(stuck)
     keys = zip(shares.case, shares.kernel, strict=True)
     shares["trapped"] = [trapped.get(key, 0) for key in keys] / shares.runs
@@ -93,7 +94,7 @@ def targets(stuck: pd.DataFrame, budgets: pd.DataFrame) -> Drawn:
 
 def _draw_budgets(axis: Axes, budgets: pd.DataFrame) -> pd.DataFrame:
     """Stuck shares against steps, of all cases together, with the range over cases."""
-    rows = budgets.assign(stuck=_stuck(budgets))
+    rows = budgets.assign(stuck=is_stuck(budgets))
     by_case = rows.groupby(["kernel", "step", "case"], sort=False).stuck.mean()
     table = by_case.groupby(["kernel", "step"], sort=False).mean().rename("mean").reset_index()
     pooled = [
@@ -109,14 +110,10 @@ def _draw_budgets(axis: Axes, budgets: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _stuck(rows: pd.DataFrame) -> pd.Series:
-    return rows.loss > rows.threshold * rows.loss_0
-
-
 def _shares(stuck: pd.DataFrame) -> pd.DataFrame:
     """The share of stuck runs by case and kernel, with Wilson's interval."""
     rows = []
-    for key, answers in _stuck(stuck).groupby([stuck[name] for name in [*CASE, "kernel"]],
+    for key, answers in is_stuck(stuck).groupby([stuck[name] for name in [*CASE, "kernel"]],
                                               sort=False):  # fmt: skip
         rows.append((*key, *wilson_interval(int(answers.sum()), len(answers))))
     return pd.DataFrame(rows, columns=[*CASE, "kernel", "mean", "ci_low", "ci_high", "runs"])

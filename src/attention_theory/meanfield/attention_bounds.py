@@ -5,6 +5,8 @@ and the right side, (batch,) or (batch, places) where the statement holds place 
 query i, for each block i, j). Of an identity the two sides are |A - B|_F and the size of A and B.
 """
 
+from functools import reduce
+
 import torch
 from torch import Tensor
 
@@ -27,21 +29,22 @@ def same(A: Tensor, B: Tensor) -> Sides:
 
 def f_columns(T: Tensor, V: Tensor, W: Tensor) -> Sides:
     """f-columns."""
-    left, _ = same(calculus.encoder(T, V, W), T @ calculus.softmax(T.mT @ W @ T))
-    return left, _size(T, V)
+    S = calculus.softmax(T.mT @ W @ T)
+    left, _ = same(V @ T @ S, T @ S)
+    return left, frobenius(_terms(V, T, S)) + frobenius(_terms(T, S))
 
 
-def _size(T: Tensor, V: Tensor) -> Tensor:
-    """(1 + |V|_F) |T|_F: the size of f's terms, which may cancel in f itself."""
-    return (1 + frobenius(V)) * frobenius(T)
+def _terms(*matrices: Tensor) -> Tensor:
+    """The product of the entries' sizes: no less than the product's, whose terms may cancel."""
+    return reduce(torch.matmul, (M.abs() for M in matrices))
 
 
 def f_columns_corrected(T: Tensor, V: Tensor, W: Tensor) -> Sides:
     """f-columns-corrected: column by column, each a sum over j."""
-    P = calculus.softmax(T.mT @ W @ T).mT
-    sums = (P[:, :, None] * T[:, None]).sum(-1).mT
-    left, _ = same(calculus.encoder(T, V, W), V @ sums)
-    return left, _size(T, V)
+    S = calculus.softmax(T.mT @ W @ T)
+    sums = (S.mT[:, :, None] * T[:, None]).sum(-1).mT
+    left, _ = same(V @ T @ S, V @ sums)
+    return left, 2 * frobenius(_terms(V, T, S))
 
 
 def jacobian_as_printed(T: Tensor, W: Tensor) -> Sides:
@@ -95,6 +98,12 @@ def value_gradient_first(T: Tensor, V: Tensor, W: Tensor) -> Sides:
     """2ii-V-1."""
     S = calculus.softmax(T.mT @ W @ T)
     return columns(T @ S), (columns(T)[:, None] @ S)[:, 0]
+
+
+def value_gradient_second(T: Tensor, V: Tensor, W: Tensor) -> Sides:
+    """2ii-V-2."""
+    left, right = value_gradient_first(T, V, W)[1], largest_column(T)
+    return left, right[:, None].expand_as(left)
 
 
 def weight_gradient(T: Tensor, V: Tensor, W: Tensor) -> Tensor:

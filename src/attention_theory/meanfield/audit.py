@@ -20,7 +20,7 @@ from attention_theory.progress import Progress
 def main(
     search: Search,
     base_seed: step.BaseSeed,
-    output: Annotated[Path, typer.Option(help="CSV, a row a statement")],
+    table: Annotated[Path, typer.Option(help="CSV, a row a statement")],
     searches: Annotated[Path, typer.Option(help="CSV, a row a search: statement, size, seed")],
     threads: step.Threads = 1,
     provenance: step.Provenance = None,
@@ -44,7 +44,7 @@ def main(
                 rows.append(row)
                 found += own
                 progress.advance(f"{bound.name}: {row['sup_ratio']:.3g}")
-        tables.write(output, rows, bounds_columns.BOUNDS)
+        tables.write(table, rows, bounds_columns.BOUNDS)
         tables.write(searches, found, bounds_columns.SEARCHES)
 
 

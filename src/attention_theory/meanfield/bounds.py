@@ -85,6 +85,7 @@ BOUNDS = [
     ),
     Bound("2i-h-corrected", "|h(T)|_{2-col} <= |w|^2 R / 2", "ours", matrices=MLP),
     Bound("2ii-V-1", "|grad_V f_i| <= sum_j P_ij |z_j|", PARAMETERS),
+    Bound("2ii-V-2", "sum_j P_ij |z_j| <= R", PARAMETERS),
     Bound("2ii-V", "|grad_V f_i| <= R", PARAMETERS),
     Bound(
         "2ii-W-1",
@@ -117,6 +118,10 @@ BOUNDS = [
     Bound(
         "2iii-3-corrected", "|J_ij| <= |V| (P_ij + |T| |Q_i| |E_ji T^T W^T + T^T W delta_ij|)",
         "ours",
+    ),
+    Bound(
+        "2iii-4-terms", "P_ij + |T| |Q_i| |E_ji T^T W + T^T W^T delta_ij| <= 1 + 2 |T|^2 |W|",
+        TOKENS_III, matrices=("T", "W"),
     ),
     Bound("2iii-4", "|J_ij| <= 1 + 2 |T|^2 |W|, with V = I", TOKENS_III, matrices=("T", "W")),
     Bound("2iii-5", "1 + 2 |T|^2 |W| <= 1 + 2 |T|_F^2 |theta|", TOKENS_III),

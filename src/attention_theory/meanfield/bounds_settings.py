@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import NamedTuple
 
-from attention_theory.errors import BadInput, require, within
+from attention_theory.errors import require, within
+from attention_theory.meanfield import listing
 from attention_theory.step import option
 
 
@@ -34,12 +34,13 @@ class Search:
 
     def all_sizes(self) -> list[Size]:
         """The sizes, smallest first: counterexamples are looked for in this order."""
-        sizes = set()
+        sizes = []
         for word in self.sizes.split(","):
             D, _, N = word.partition("x")
             whole = all(part.isascii() and part.isdigit() and 1 <= int(part) for part in (D, N))
             require(whole, "sizes", self.sizes, "be sizes DxN like 1x1,2x4, from 1 upwards")
-            sizes.add(Size(int(D), int(N)))
+            sizes.append(Size(int(D), int(N)))
+        require(len(set(sizes)) == len(sizes), "sizes", self.sizes, "name no size twice")
         most = max(size.D * (size.N + 1) for size in sizes)
         require(most <= 64, "sizes", self.sizes, "have at most 64 entries D (N + 1) each")
         return sorted(sizes, key=lambda size: (size.D * (size.N + 1), size))
@@ -62,7 +63,7 @@ class Lipschitz:
             require(getattr(self, name) >= 1, name, getattr(self, name), "be at least 1")
         for name, least in (("dimensions", 2), ("tokens", 2), ("many", 2), ("norms", 0.01)):
             kind = float if name == "norms" else int
-            values = numbers(name, getattr(self, name), kind)
+            values = listing.numbers(name, getattr(self, name), kind)
             require(min(values) >= least, name, getattr(self, name), f"hold {least} or more only")
         D, n = max(self.of("dimensions")), max(self.of("tokens"))
         require(D * n <= 256, "tokens", self.tokens, "have at most 256 entries with the largest D")
@@ -70,22 +71,11 @@ class Lipschitz:
 
     def of(self, name: str) -> list[int]:
         """The whole numbers of a list, ascending."""
-        return sorted(numbers(name, getattr(self, name), int))
+        return sorted(listing.numbers(name, getattr(self, name), int))
 
     def all_norms(self) -> list[float]:
         """The norms, ascending."""
-        return sorted(numbers("norms", self.norms, float))
-
-
-def numbers(key: str, text: str, kind: type) -> list:
-    """The numbers of a list such as `1,2.5`. Raises BadInput for another, or a repeated, entry."""
-    try:
-        values = [kind(word) for word in text.split(",")]
-    except ValueError:
-        raise BadInput(f"{key}: {text!r} is not allowed; it must be numbers like 1,2,3") from None
-    require(all(map(isfinite, values)), key, text, "hold finite numbers only")
-    require(len(set(values)) == len(values), key, text, "name no number twice")
-    return values
+        return sorted(listing.numbers("norms", self.norms))
 
 
 def options(section: Mapping) -> dict[str, dict]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_theory.meanfield.model import hub
 from attention_theory.streams import stream
 
 ERROR = 0.05  # what a dense span must be able to reach on the targets here, all of size 1
@@ -30,12 +31,6 @@ class Best(NamedTuple):
 
     error: float
     fitted: int
-
-
-def hub(x: np.ndarray) -> np.ndarray:
-    """The Huberised ReLU."""
-    u = x.clip(0, 1)
-    return u * (x - u / 2)
 
 
 def tasks(name: str) -> list[Task]:

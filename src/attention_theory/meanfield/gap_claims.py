@@ -10,11 +10,17 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement
-from attention_theory.meanfield.verdicts import L_LEAST, all_said, by_place, judge_rate, said
+from attention_theory.meanfield.verdicts import (
+    L_LEAST,
+    all_said,
+    by_place,
+    jackknife,
+    judge_rate,
+    said,
+)
 from attention_theory.statistics import CONFIDENCE, Interval, t_interval
 
 FOLD = 0.5  # growth over half the time, in logarithms, of one e-folding over the whole
-HALF_WAY = 0.75  # between a sum law, 1, and a law of the minimum, 1 / 2
 
 
 def judge_depth(gap: pd.DataFrame) -> Judgement:
@@ -118,21 +124,20 @@ def _before(values: pd.DataFrame, share: float) -> tuple[float, pd.Series]:
 
 
 def misfits(squares: pd.DataFrame) -> dict[str, float]:
-    """How far the mean squared gaps (columns M_att, M_mlp, square) lie from the two fitted laws.
+    """How far the mean squared gaps (columns M_att, M_mlp, square) lie from three laws.
 
-    The root mean square of the relative errors of a / M_att + b / M_mlp and of c / min.
+    The root mean square of the relative errors of a / M_att + b / M_mlp and of the larger term
+    alone, a and b from the pairs with an infinite width, where both agree; of c / min, fitted.
     """
     att, mlp, square = (squares[name].to_numpy() for name in ("M_att", "M_mlp", "square"))
+    a, b = (att * square)[np.isinf(mlp)].mean(), (mlp * square)[np.isinf(att)].mean()
+    least = 1 / np.minimum(att, mlp) / square
     laws = {
-        "sum": np.stack([1 / att, 1 / mlp], axis=1),
-        "min": (1 / np.minimum(att, mlp))[:, None],
+        "sum": (a / att + b / mlp) / square,
+        "larger": np.maximum(a / att, b / mlp) / square,
+        "min": least * least.sum() / (least**2).sum(),
     }
-    found = {}
-    for name, terms in laws.items():
-        relative = terms / square[:, None]
-        fitted = np.linalg.lstsq(relative, np.ones(len(square)), rcond=None)[0]
-        found[name] = float(np.sqrt(((relative @ fitted - 1) ** 2).mean()))
-    return found
+    return {name: float(np.sqrt(((law - 1) ** 2).mean())) for name, law in laws.items()}
 
 
 def diagonal_ratios(widths: pd.DataFrame) -> pd.DataFrame:
@@ -148,39 +153,60 @@ def diagonal_ratios(widths: pd.DataFrame) -> pd.DataFrame:
     return found.assign(ratio=found.gap**2 / (found.gap_att**2 + found.gap_mlp**2))
 
 
-def judge_minimum(widths: pd.DataFrame) -> Judgement:
-    """M6: does the smaller of the two widths alone govern the gap?
+def terms(ratios: pd.DataFrame) -> tuple[float, float]:
+    """a and b of gap^2(M, inf) = a / M and gap^2(inf, M) = b / M, by the rows of one place."""
+    return tuple(float((ratios.M * ratios[gap] ** 2).mean()) for gap in ("gap_att", "gap_mlp"))
 
-    By `diagonal_ratios`, geometric means over M: 1/2 if it does, 1 if both add up. Supported if
-    surely below HALF_WAY at every time and kind of prompts, contradicted if surely above.
+
+def larger_share(ratios: pd.DataFrame) -> float:
+    """max(a, b) / (a + b): the ratio of `diagonal_ratios` if the larger term alone is the gap.
+
+    It is 1/2 where a = b, of c / min(M_att, M_mlp).
+    """
+    return max(terms(ratios)) / sum(terms(ratios))
+
+
+def judge_minimum(widths: pd.DataFrame) -> Judgement:
+    """M6: does one of the two widths alone govern the gap?
+
+    By `diagonal_ratios`, geometric means over M and seeds: 1 if both add up, `larger_share` if the
+    larger of the two terms alone is the gap. Half-way is the cut. Supported if surely below it at
+    every time and kind of prompts, contradicted if surely above; a and b are from the same seeds,
+    and the interval of ratio over cut is a jackknife's, which knows of their error too.
     """
     ratios = diagonal_ratios(widths)
     if ratios.empty or ratios.seed.nunique() < 2:
         return claims.not_run("no equal widths, or fewer than two seeds, in widths.csv")
-    intervals = {}
-    for place, own in ratios.groupby(["tau", "prompts"]):
-        logs = np.log(own.ratio).groupby(own.seed).mean()
-        found = t_interval(logs)
-        intervals[place] = Interval(*map(exp, found[:3]), found.n)
-    if all(interval.low > HALF_WAY for interval in intervals.values()):
+    places = dict(list(ratios.groupby(["tau", "prompts"])))
+    over = {place: jackknife(own, _log_over_cut) for place, own in places.items()}
+    if all(interval.low > 0 for interval in over.values()):
         verdict = CONTRADICTED
     else:
-        below = all(interval.high < HALF_WAY for interval in intervals.values())
+        below = all(interval.high < 0 for interval in over.values())
         verdict = SUPPORTED if below else INCONCLUSIVE
-    decides = min(intervals.values(), key=lambda interval: interval.estimate)
+    intervals = {}
+    for place, own in places.items():
+        found = t_interval(np.log(own.ratio).groupby(own.seed).mean())
+        intervals[place] = Interval(*map(exp, found[:3]), found.n)
+    decides = min(over, key=lambda place: over[place].estimate)
     last = widths[widths.tau == widths.tau.max()]
     cells = (last.gap**2).groupby([last.M_att, last.M_mlp]).mean().rename("square").reset_index()
-    off = misfits(cells)
+    off = {name: f"{100 * share:.0f} %" for name, share in misfits(cells).items()}
     told = ", ".join(
-        f"{said(interval)} (tau {tau:g}, {prompts} prompts)"
-        for (tau, prompts), interval in intervals.items()
+        f"{said(intervals[tau, prompts])} against {larger_share(own):.2f} (tau {tau:g}, {prompts} "
+        "prompts, a {:.3f}, b {:.3f})".format(*terms(own))
+        for (tau, prompts), own in places.items()
     )
     measured = (
-        f"gap^2(M, M) / [gap^2(M, inf) + gap^2(inf, M)], 1/2 if the smaller width governs, 1 if "
-        f"both add up: {told}; over all pairs a / M_att + b / M_mlp is off by "
-        f"{100 * off['sum']:.0f} %, c / min by {100 * off['min']:.0f} %"
+        f"gap^2(M, M) / [gap^2(M, inf) + gap^2(inf, M)], 1 if a / M_att and b / M_mlp add up, "
+        f"max(a, b) / (a + b) if the larger term governs: {told}; over all pairs the sum is off by "
+        f"{off['sum']}, the larger term by {off['larger']}, c / min by {off['min']}"
     )
-    return Judgement(verdict, decides, measured)
+    return Judgement(verdict, intervals[decides], measured)
+
+
+def _log_over_cut(ratios: pd.DataFrame) -> float:
+    return float(np.log(ratios.ratio).mean()) - log((1 + larger_share(ratios)) / 2)
 
 
 CLAIMS = [

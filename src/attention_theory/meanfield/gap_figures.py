@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from attention_theory import style
 from attention_theory.meanfield import drawn, growth
 from attention_theory.meanfield.drawn import Drawn
-from attention_theory.meanfield.gap_claims import HALF_WAY, diagonal_ratios
+from attention_theory.meanfield.gap_claims import diagonal_ratios, larger_share, terms
 from attention_theory.meanfield.verdicts import L_LEAST, exponents
-from attention_theory.statistics import t_interval
+from attention_theory.statistics import Interval, t_interval
 
 _PROMPTS = {"train": ("training prompts", "o", "-"), "fresh": ("fresh prompts", "s", "--")}
 _SAMPLING = {
@@ -52,8 +52,8 @@ def _draw_depth(axis: Axes, rows: pd.DataFrame) -> list[pd.DataFrame]:
         for prompts, (_, marker, line) in _PROMPTS.items():
             own = rows[rows.prompts == prompts]
             table = drawn.by(own, ["L"], measure, drawn.root_mean_square)
-            slope = t_interval(exponents(own[own.L >= L_LEAST], "L", measure))
-            label = f"{name}, {prompts}: {_power('L', slope)}"
+            slope = _slope(own[own.L >= L_LEAST], "L", measure)
+            label = f"{name}, {prompts}{_power('L', slope)}"
             look = {"color": colour, "marker": marker, "linestyle": line, "label": label}
             drawn.points(axis, table.L, table, **look)
             shown.append(_named(table, "depth", prompts, slope, rows))
@@ -67,8 +67,8 @@ def _draw_widths(axis: Axes, rows: pd.DataFrame, x: str, at: pd.DataFrame) -> li
     for sampling, (name, colour, marker) in _SAMPLING.items():
         own = at[at.comparison == sampling]
         table = drawn.by(own, [x], "gap", drawn.root_mean_square)
-        slope = t_interval(exponents(rows[rows.comparison == sampling], x))
-        label = f"{name}: {_power(x, slope)}"
+        slope = _slope(rows[rows.comparison == sampling], x)
+        label = f"{name}{_power(x, slope)}"
         drawn.points(axis, table[x], table, color=colour, marker=marker, label=label)
         shown.append(_named(table, sampling, "fresh", slope, own))
     if x == "L":
@@ -82,7 +82,7 @@ def _draw_widths(axis: Axes, rows: pd.DataFrame, x: str, at: pd.DataFrame) -> li
 
 
 def _named(
-    table: pd.DataFrame, comparison: str, prompts: str, slope: object, rows: pd.DataFrame
+    table: pd.DataFrame, comparison: str, prompts: str, slope: Interval, rows: pd.DataFrame
 ) -> pd.DataFrame:
     """A curve's points with what they belong to."""
     one = {name: rows[name].iloc[0] for name in ("tau", "L", "M") if name not in table}
@@ -90,11 +90,19 @@ def _named(
     return table.assign(comparison=comparison, prompts=prompts, **one, **fitted)
 
 
-def _power(x: str, slope: object) -> str:
-    """A fitted power with the half-width of its interval."""
+def _slope(rows: pd.DataFrame, x: str, measure: str = "gap") -> Interval:
+    """The exponent, with Student's interval over the seeds' own; NaN where `x` does not vary."""
+    slopes = exponents(rows, x, measure)
+    return t_interval(slopes) if slopes else Interval(np.nan, np.nan, np.nan, 0)
+
+
+def _power(x: str, slope: Interval) -> str:
+    """`: ` and a fitted power with the half-width of its interval; nothing where there is none."""
+    if np.isnan(slope.estimate):
+        return ""
     half = slope.high - slope.estimate
     error = "" if np.isnan(half) else f" \\pm {half:.2f}"
-    return f"${x}^{{{slope.estimate:.2f}{error}}}$"
+    return f": ${x}^{{{slope.estimate:.2f}{error}}}$"
 
 
 def _scale(axis: Axes, sizes: pd.Series, label: str) -> None:
@@ -136,7 +144,7 @@ def horizon(horizon: pd.DataFrame) -> Drawn:
 
 
 def widths(widths: pd.DataFrame) -> Drawn:
-    """Squared gaps over both widths, and the ratio that tells a sum from a minimum."""
+    """Squared gaps over both widths, and the ratio that tells a sum from its larger term."""
     figure, axes = plt.subplots(1, 3, figsize=(style.PAGE, 2.9))
     fresh = widths[widths.prompts == "fresh"]
     shown = []
@@ -145,25 +153,33 @@ def widths(widths: pd.DataFrame) -> Drawn:
         shown.append(_draw_grid(axis, rows).assign(tau=tau))
         when = f"$\\tau = {tau:g}$" if tau else "at the start"
         axis.set_title(f"$L = {rows.L.iloc[0]:g}$, fresh prompts, {when}", fontsize=8)
-    ratios = diagonal_ratios(widths)
-    axis = axes[2]
-    table = drawn.by(ratios, ["tau", "prompts", "M"], "ratio", drawn.geometric_mean)
-    for number, ((tau, prompts), own) in enumerate(table.groupby(["tau", "prompts"])):
+    shown += _draw_ratios(axes[2], diagonal_ratios(widths))
+    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
+
+
+def _draw_ratios(axis: Axes, ratios: pd.DataFrame) -> list[pd.DataFrame]:
+    """The ratio over equal widths; dashed: both terms add up, dotted: the larger one governs."""
+    shown = []
+    for number, ((tau, prompts), own) in enumerate(ratios.groupby(["tau", "prompts"])):
         _, marker, line = _PROMPTS[prompts]
         when = f"$\\tau = {tau:g}$" if tau else "start"
         look = {"color": style.PALETTE[2 if tau else 4], "marker": marker, "linestyle": line}
         aside = 2 ** (0.12 * (number - 1.5))  # side by side
-        drawn.points(axis, own.M * aside, own, label=f"{when}, {prompts}", **look)
+        table = drawn.by(own, ["M"], "ratio", drawn.geometric_mean)
+        drawn.points(axis, table.M * aside, table, label=f"{when}, {prompts}", **look)
+        (a, b), larger = terms(own), larger_share(own)
+        axis.axhline(larger, color=look["color"], linewidth=0.9, linestyle=":")
+        laws = {"a": a, "b": b, "larger": larger, "cut": (1 + larger) / 2}
+        shown.append(table.assign(tau=tau, prompts=prompts, **laws))
     axis.axhline(1, color="0.3", linewidth=0.9, linestyle="--")
-    axis.axhline(1 / 2, color="0.3", linewidth=0.9, linestyle=":")
-    drawn.sizes_on(axis, table.M)
-    axis.text(table.M.max() * 1.5, 1, "sum", va="bottom", ha="right", fontsize=6.5)
-    axis.text(table.M.max() * 1.5, 1 / 2, "minimum", va="bottom", ha="right", fontsize=6.5)
+    drawn.sizes_on(axis, ratios.M)
+    right, lowest = ratios.M.max() * 1.5, min(part.larger.min() for part in shown)
+    axis.text(right, 1, "sum", va="bottom", ha="right", fontsize=6.5)
+    axis.text(right, lowest - 0.02, "larger term", va="top", ha="right", fontsize=6.5)
     axis.set(xlabel="both widths $M$", ylabel="gap$^2(M, M)$ / separate gaps$^2$")
     axis.set_ylim(0, max(1.5, axis.get_ylim()[1]))
     axis.legend(fontsize=6, loc="lower left", ncols=2)
-    shown.append(table.assign(half_way=HALF_WAY))
-    return drawn.laid_out(figure), pd.concat(shown, ignore_index=True)
+    return shown
 
 
 def _draw_grid(axis: Axes, rows: pd.DataFrame) -> pd.DataFrame:

@@ -56,6 +56,11 @@ def _per_block(left: Tensor, right: Tensor) -> Sides:
     return left, right[:, None, None].expand_as(left)
 
 
+def block_terms(T: Tensor, W: Tensor) -> Sides:
+    """2iii-4-terms: the printed terms themselves, W and W^T as printed."""
+    return _per_block(_triangle(T, W, W.mT), 1 + 2 * spectral(T) ** 2 * spectral(W))
+
+
 def block(T: Tensor, W: Tensor) -> Sides:
     """2iii-4."""
     left = spectral(calculus.blocks(T, calculus.identity(T), W))
@@ -122,6 +127,7 @@ CHECKS = {
     "2i-f-2-corrected": assumption_2.column_norm_second_corrected,
     "2i-f-3": assumption_2.column_norm_third,
     "2ii-V-1": assumption_2.value_gradient_first,
+    "2ii-V-2": assumption_2.value_gradient_second,
     "2ii-V": assumption_2.value_gradient,
     "2ii-W-1": assumption_2.weight_gradient_first,
     "2ii-W-2": assumption_2.weight_gradient_second,
@@ -134,6 +140,7 @@ CHECKS = {
     "2iii-2": by_largest_block,
     "2iii-3": block_first,
     "2iii-3-corrected": block_first_corrected,
+    "2iii-4-terms": block_terms,
     "2iii-4": block,
     "2iii-5": block_norms,
     "2iii-V": block_with_values,

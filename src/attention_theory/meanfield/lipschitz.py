@@ -20,7 +20,7 @@ from attention_theory.progress import Progress
 def main(
     search: Lipschitz,
     base_seed: step.BaseSeed,
-    output: Annotated[Path, typer.Option(help="CSV, a row a search")],
+    table: Annotated[Path, typer.Option(help="CSV, a row a search")],
     threads: step.Threads = 1,
     provenance: step.Provenance = None,
 ) -> None:
@@ -40,7 +40,7 @@ def main(
                 rows += _ascents(search, D, n, base_seed)
                 progress.advance(f"D {D}, {n} tokens")
         rows += _families(search)
-        tables.write(output, rows, bounds_columns.LIPSCHITZ)
+        tables.write(table, rows, bounds_columns.LIPSCHITZ)
 
 
 def _ascents(search: Lipschitz, D: int, n: int, base_seed: int) -> list[dict]:

@@ -15,6 +15,7 @@ from attention_theory.meanfield.vit_settings import CLASSES
 from attention_theory.statistics import Interval, t_interval
 
 NEAR_ZERO, FAR = -2, -1  # log10 of a loss in units of one that nothing was learnt for
+KEYS = ["L", "M", "decay", "seed"]  # of a run in risk.csv
 LATE = 0.75  # share of the time from which on a risk counts as the last
 
 
@@ -24,10 +25,8 @@ def judge_risk(risk: pd.DataFrame) -> Judgement:
     Without decay and with the smallest one, in units of the risk at the start. A run's last risk is
     the geometric mean over the last quarter of its time, because single steps may jump.
     """
-    keys = ["L", "M", "decay", "seed"]
-    late = risk[risk.tau > LATE * risk.tau.max()]
-    ends = np.exp(np.log(late.risk).groupby([late[key] for key in keys]).mean())
-    starts = risk[risk.tau == 0].set_index(keys).risk
+    ends = last_quarter(risk, "risk")
+    starts = risk[risk.tau == 0].set_index(KEYS).risk.sort_index()
     decays = sorted(risk.decay.unique())
     sizes = _sizes(risk[risk.decay == 0])
     if len(sizes) < 2 or len(decays) < 2 or risk.seed.nunique() < 2:
@@ -48,11 +47,7 @@ def judge_risk(risk: pd.DataFrame) -> Judgement:
         means = {size: np.exp(np.log(ends[(*size, decay)]).mean()) for size in at}
         return ", ".join(f"{mean:.1e} (L {L}, M {M})" for (L, M), mean in means.items())
 
-    fresh = np.exp(
-        np.log(
-            late[(late.L == large[0]) & (late.M == large[1]) & (late.decay == 0)].fresh_risk
-        ).mean()
-    )
+    fresh = np.exp(np.log(last_quarter(risk, "fresh_risk")[(*large, 0.0)]).mean())
     measured = (
         f"training risk up to tau {risk.tau.max():g}: {told(0.0, sizes)}; "
         f"with decay {decays[1]:g}: {told(decays[1], [large])}; log10 of the "
@@ -61,6 +56,12 @@ def judge_risk(risk: pd.DataFrame) -> Judgement:
         f"of largest over smallest {said(falls)}; on fresh prompts the largest's is {fresh:.2f}"
     )
     return Judgement(verdict, decides, measured)
+
+
+def last_quarter(risk: pd.DataFrame, measure: str) -> pd.Series:
+    """A run's geometric mean of a measure over the last quarter of its time, indexed by KEYS."""
+    late = risk[risk.tau > LATE * risk.tau.max()]
+    return np.exp(np.log(late[measure]).groupby([late[key] for key in KEYS]).mean())
 
 
 def _sizes(risk: pd.DataFrame) -> list[tuple[int, int]]:
@@ -93,7 +94,8 @@ def _below(interval: Interval, supported: float, contradicted: float) -> tuple[s
 CLAIMS = [
     Claim(
         "M2",
-        "gradient flow on a large transformer with a small decay brings the risk near zero",
+        "gradient flow on a large transformer with a small decay brings the training risk near "
+        "zero",
         "Theorem 4.1 and its corollary (as quoted in the discussion)",
         judge_risk,
     ),

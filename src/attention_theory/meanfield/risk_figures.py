@@ -9,29 +9,35 @@ import pandas as pd
 from attention_theory import style
 from attention_theory.meanfield import drawn
 from attention_theory.meanfield.drawn import Drawn
+from attention_theory.meanfield.risk_claims import LATE, last_quarter
 from attention_theory.meanfield.vit_settings import CLASSES
 
 
 def risk(risk: pd.DataFrame) -> Drawn:
-    """The risk over training by size, and what the decay does at one size."""
+    """The risk over training by size, and what the decay does at one size in the last quarter."""
     figure, axes = plt.subplots(1, 3, figsize=(style.PAGE, 2.8))
     keys = ["L", "M", "decay", "tau"]
     measures = ("risk", "fresh_risk", "norm")
-    shown = risk[(risk.decay == 0) | (risk.tau == risk.tau.max())]
-    tables = {name: drawn.by(shown, keys, name, drawn.geometric_mean) for name in measures}
-    over_time = tables["risk"][tables["risk"].decay == 0]
+    free = risk[risk.decay == 0]
+    tables = {name: drawn.by(free, keys, name, drawn.geometric_mean) for name in measures}
+    over_time = tables["risk"]
     sizes = list(over_time[["L", "M"]].drop_duplicates().itertuples(index=False, name=None))
     for colour, (L, M) in zip(style.PALETTE, sizes, strict=False):
         for name, line in (("risk", "-"), ("fresh_risk", ":")):
             table = tables[name]
-            own = table[(table.decay == 0) & (table.L == L) & (table.M == M)]
+            own = table[(table.L == L) & (table.M == M)]
             label = f"$L = {L:g}$, $M = {M:g}$" if line == "-" else None
             drawn.band(axes[0], own.tau, own, color=colour, linestyle=line, label=label)
     axes[0].plot([], [], color="0.3", linestyle=":", label="on fresh prompts")
     axes[0].set(xlabel="time $\\tau$", ylabel="risk, $\\lambda = 0$", yscale="log")
     axes[0].legend(fontsize=6)
 
-    ends = {name: table[table.tau == table.tau.max()] for name, table in tables.items()}
+    ends = {
+        name: drawn.by(
+            last_quarter(risk, name).reset_index(), keys[:-1], name, drawn.geometric_mean
+        )
+        for name in measures
+    }
     counts = ends["risk"].groupby(["L", "M"]).decay.nunique()
     L, M = counts.idxmax()
     swept = {
@@ -45,14 +51,16 @@ def risk(risk: pd.DataFrame) -> Drawn:
         drawn.points(axes[1], own.decay, own, color=colour, marker="o", label=label)
     decays = np.sort(swept["risk"].decay.unique())
     axes[1].plot(decays, decays, color="0.3", linestyle=":", label="risk $= \\lambda$")
-    axes[1].set(xscale="log", yscale="log", xlabel="decay $\\lambda$", ylabel="risk at the end")
+    axes[1].set(xscale="log", yscale="log", xlabel="decay $\\lambda$", ylabel="risk")
     axes[1].legend(fontsize=6)
     drawn.points(axes[2], decays, swept["norm"], color=style.PALETTE[2], marker="o")
     axes[2].set(xscale="log", xlabel="decay $\\lambda$", ylabel="root mean square $|(\\theta, w)|$")
     axes[2].set_ylim(bottom=0)
     for axis in axes[1:]:
-        axis.set_title(f"$L = {L:g}$, $M = {M:g}$, $\\tau = {risk.tau.max():g}$", fontsize=8)
-    return drawn.laid_out(figure), pd.concat(tables.values(), ignore_index=True)
+        when = f"$\\tau = {LATE * risk.tau.max():g}$ to ${risk.tau.max():g}$"
+        axis.set_title(f"$L = {L:g}$, $M = {M:g}$, {when}", fontsize=8)
+    late = [table.assign(tau="last quarter") for table in ends.values()]
+    return drawn.laid_out(figure), pd.concat([*tables.values(), *late], ignore_index=True)
 
 
 def digits(digits: pd.DataFrame) -> Drawn:

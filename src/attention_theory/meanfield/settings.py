@@ -63,8 +63,10 @@ class Gap:
 
     def __post_init__(self) -> None:
         _at_least(self, K=1, limit=1)
-        listing.counts("widths", self.widths)
-        listing.counts("depths", self.depths)
+        two = len(listing.counts("widths", self.widths)) >= 2
+        require(two, "widths", self.widths, "hold two widths or more")
+        below = min(listing.counts("depths", self.depths)) < self.limit
+        require(below, "depths", self.depths, f"hold a depth below the limit's {self.limit}")
         known = {*listing.counts("depths", self.depths), self.limit, 2 * self.limit}
         allowed = f"name depths that are run at M = infinity: {', '.join(map(str, sorted(known)))}"
         within = set(listing.counts("width_depths", self.width_depths)) <= known

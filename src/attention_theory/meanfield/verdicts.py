@@ -1,6 +1,7 @@
 """Rules that several claims of the study share: exponents over seeds, and what counts as a rate."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,14 @@ L_LEAST = 4  # exponents in depth are fitted from there on
 
 
 def exponents(rows: pd.DataFrame, x: str, measure: str = "gap") -> list[float]:
-    """Each seed's exponent: least squares of log `measure` on log `x`.
+    """Each seed's exponent: least squares of log `measure` on log `x`; NaN where `x` has one value.
 
     Where sizes besides `x` vary each must have the same values of `x`.
     """
     return [
         float(np.polyfit(np.log(own[x]), np.log(own[measure]), 1)[0])
+        if own[x].nunique() > 1
+        else nan
         for _, own in rows.groupby("seed")
     ]
 
@@ -44,6 +47,14 @@ def judge_rate(slopes: Mapping[object, list[float]], rate: float) -> tuple[str, 
     verdict = CONTRADICTED if outside else SUPPORTED if inside else INCONCLUSIVE
     farthest = max(outside or intervals, key=lambda place: abs(intervals[place].estimate - rate))
     return verdict, intervals[farthest]
+
+
+def jackknife(rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], float]) -> Interval:
+    """A statistic of all rows, with Student's interval of the jackknife's values, a seed each."""
+    seeds, whole = rows.seed.unique(), statistic(rows)
+    n = len(seeds)
+    values = [n * whole - (n - 1) * statistic(rows[rows.seed != seed]) for seed in seeds]
+    return t_interval(values)
 
 
 def said(interval: Interval, digits: str = ".2f") -> str:
