@@ -73,7 +73,8 @@ def test_if_one_process_fails_all_end_with_its_line(call, prepared, tmp_path, mo
         words = words.replace(size, "")
     words = words.replace("-A", "--attention") + " --setting t --table t.csv --processes 2"
     code, error = call("training", *words.split())
-    assert (code, error) == (2, "training: no memory for the second process\n")
+    announced = "model: mine:Model is code of your own, and now runs\n"
+    assert (code, error) == (2, announced + "training: no memory for the second process\n")
     assert not [*tmp_path.glob("temporary/attention-theory*"), *tmp_path.glob("[mst]/*")]
     assert not (tmp_path / "t.csv").exists()
 
