@@ -29,6 +29,10 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/spatial.smk"
 include: "workflow/rules/spatial_idealised.smk"
 include: "workflow/rules/images.smk"
+include: "workflow/rules/images_transfer.smk"
+include: "workflow/rules/kernels.smk"
+include: "workflow/rules/meanfield.smk"
+include: "workflow/rules/meanfield_bounds.smk"
 include: "workflow/rules/outcomes.smk"
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import images
 import images_training
+import kernels
+import meanfield
 import pandas as pd
 import population
 import spatial
@@ -20,6 +22,8 @@ def main() -> None:
         *population.rows(),
         *images.rows(),
         *images_training.rows(),
+        *kernels.rows(),
+        *meanfield.rows(),
         *workflow.rows(),
     ]
     table = pd.DataFrame(rows)

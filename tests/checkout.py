@@ -46,7 +46,7 @@ class Checkout:
         assert dry.returncode == 0, dry.stderr
         lines = [line.split() for line in dry.stdout.splitlines() + dry.stderr.splitlines()]
         counted = {x[0] for x in lines if len(x) == 2 and x[0].isidentifier() and x[1].isdigit()}
-        return counted - {"total", "all", "claims", "spatial", "images"}
+        return counted - {"total", "all", "claims", "spatial", "images", "kernels", "meanfield"}
 
     def summary(self) -> pd.DataFrame:
         """Snakemake's own table of the outputs, with their rules, logs and inputs."""

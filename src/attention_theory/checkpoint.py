@@ -15,12 +15,13 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-
-import safetensors.torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from attention_theory import files
 from attention_theory.errors import BadInput, require
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MAGIC = b"attention-theory checkpoint"
 VERSION = 1
@@ -40,7 +41,7 @@ class Checkpoints:
         self.about = json.loads(json.dumps(about))
         self.whole: list[Path] = []  # read or written by this process, the newest last
 
-    def save(self, epoch: int, tensors: Mapping[str, Tensor]) -> None:
+    def save(self, epoch: int, tensors: Mapping[str, "Tensor"]) -> None:
         """Write the checkpoint of an epoch; then drop all others but the last whole one before.
 
         Raises BadInput, and writes nothing, if a tensor is not finite: there is nothing to go on
@@ -61,7 +62,7 @@ class Checkpoints:
             if other not in self.whole:
                 other.unlink()
 
-    def load(self, aloud: bool = True) -> tuple[int, dict[str, Tensor]] | None:
+    def load(self, aloud: bool = True) -> tuple[int, dict[str, "Tensor"]] | None:
         """Epoch and tensors of the newest whole checkpoint; None if there is none.
 
         A damaged one is named on standard error and passed over: the epochs since the one before
@@ -116,7 +117,7 @@ class Checkpoints:
                 )
 
 
-def not_finite(tensors: Mapping[str, Tensor]) -> str | None:
+def not_finite(tensors: Mapping[str, "Tensor"]) -> str | None:
     """The name of the first tensor that holds a NaN or an infinity, if any."""
     bad = (name for name, value in tensors.items() if not value.isfinite().all())
     return next(bad, None)
@@ -132,7 +133,7 @@ def _begins(path: Path, cut_off: bool = False) -> bool:
     return start == line or (cut_off and line.startswith(start))
 
 
-def read(path: Path) -> dict[str, Tensor]:
+def read(path: Path) -> dict[str, "Tensor"]:
     """The tensors of one checkpoint, whatever training it is of. Raises BadInput if it is none."""
     try:
         return _read(path)[2]
@@ -140,15 +141,19 @@ def read(path: Path) -> dict[str, Tensor]:
         raise BadInput(f"{path}: no whole checkpoint ({fault})") from None
 
 
-def _encode(epoch: int, about: Mapping, tensors: Mapping[str, Tensor]) -> bytes:
+def _encode(epoch: int, about: Mapping, tensors: Mapping[str, "Tensor"]) -> bytes:
+    import safetensors.torch
+
     head = json.dumps({"version": VERSION, "epoch": epoch, "about": about}).encode()
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     body = head + b"\n" + safetensors.torch.save(stored)
     return b"\n".join([MAGIC, hashlib.sha256(body).hexdigest().encode(), body])
 
 
-def _read(path: Path) -> tuple[int, dict, dict[str, Tensor]]:
+def _read(path: Path) -> tuple[int, dict, dict[str, "Tensor"]]:
     """Epoch, what must match, and tensors. Raises Damaged, or BadInput for another format."""
+    import safetensors.torch
+
     _, _, rest = path.read_bytes().partition(b"\n")
     digest, _, body = rest.partition(b"\n")
     if digest != hashlib.sha256(body).hexdigest().encode():

@@ -2,7 +2,8 @@
 
 Two runs with other seeds agree if their verdicts are equal and their effects are no further apart
 than their intervals' half-widths together. (To ask that each effect lie in the other's 95 %
-interval would fail one pair of honest runs in four.) An effect without an interval must be equal.
+interval would fail one pair of honest runs in four.) An effect without an interval must be equal;
+the largest value that a search found has an interval without an upper end: any is allowed.
 """
 
 import math

@@ -5,7 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from attention_theory.images import columns
+from attention_theory import tables
+from attention_theory.images import columns, transfer_columns
 from attention_theory.images.claims import (
     CLAIMS,
     judge_competition,
@@ -156,8 +157,10 @@ def test_the_step_judges_all(call, tmp_path):
     similarity(0.6).to_csv(tmp_path / "s.csv", index=False)
     absent = dict.fromkeys(columns.PRETRAINED) | {"reason": "no weights"}
     pd.DataFrame([absent]).to_csv(tmp_path / "p.csv", index=False)
-    words = "--input accuracy=a.csv --input similarity=s.csv --input pretrained=p.csv"
-    assert call("claims", *words.split(), "--output", "c.csv")[0] == 0
+    tables.write(tmp_path / "t.csv", [], transfer_columns.TRANSFER)
+    named = {"accuracy": "a", "similarity": "s", "pretrained": "p", "transfer": "t"}
+    words = [f"--input={name}={file}.csv" for name, file in named.items()]
+    assert call("claims", *words, "--output", "c.csv")[0] == 0
     ledger = pd.read_csv(tmp_path / "c.csv").set_index("id").verdict
     assert ledger.index.tolist() == [claim.id for claim in CLAIMS]
     assert ledger[["I1", "I2", "I3.digits"]].tolist() == ["supported"] * 3

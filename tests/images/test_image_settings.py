@@ -73,11 +73,14 @@ def test_what_is_trained_can_be_chosen_by_model_and_permutation():
     assert not sections.compares(trainings)
 
 
-@pytest.mark.parametrize("weights", [None, "timm", "some/file.pth"])
+@pytest.mark.parametrize("weights", [None, "timm", __file__])
 def test_the_pretrained_model_may_be_left_out(weights):
     section = SECTION | {"pretrained": {"model": "vit", "weights": weights}}
     found = {"model": "vit"} | ({"weights": weights} if weights else {})
     assert sections.pretrained(section) == found
+    section = SECTION | {"pretrained": {"model": "vit", "weights": "gone.pth"}}
+    with pytest.raises(BadInput, match="images.pretrained.weights: 'gone.pth' .* that is there"):
+        sections.pretrained(section)
 
 
 def test_what_the_preparation_of_a_data_set_is_told():
@@ -258,7 +261,7 @@ def test_no_step_imports_torch_before_it_trains():
     modules = (
         "settings recipes sections schedule procedures data digits permutation training".split()
     )
-    modules += "training similarity describe figures claims".split()
+    modules += "measuring similarity pretrained describe figures claims transfer".split()
     modules += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
     imports = ", ".join(f"attention_theory.images.{name}" for name in modules)
     program = f"import sys, {imports}; sys.exit('torch' in sys.modules)"

@@ -5,7 +5,7 @@ import pytest
 
 from attention_theory import files
 
-STEPS = "digits permutation training pretrained figures claims".split()
+STEPS = "digits permutation training measuring pretrained figures claims".split()
 STEPS += "fashion_mnist cifar10 cifar100 svhn imagefolder".split()
 DATA = "--test .5 --validation .1 --base-seed 0 --output d.npz"
 OWN_TEST = "--test 0 --validation .1 --base-seed 0 --output d.npz --data-dir nowhere"
@@ -16,7 +16,7 @@ TRAINING = (
     "--rate .001 --weight-decay 0 --smoothing 0 --shift 1 --seeds 1 --base-seed 0 --table t.csv "
     "--models m --snapshots s"
 )
-SIMILARITY = "table --base-seed 0 {p}/digits.npz --permutation {p}/patch.npz --output s.csv"
+SIMILARITY = "--base-seed 0 {p}/digits.npz --permutation {p}/patch.npz --output s.csv"
 PRETRAINED = "--model m --base-seed 0 --table t.csv --maps m.npz --weights no.pth"
 
 BAD = [
@@ -82,7 +82,7 @@ BAD = [
     ),
     ("training", TRAINING, {"digits.npz": "one.npz"}, "classes: 1 is not allowed; it must be at"),
     ("training", TRAINING, {"digits.npz": "short.npz"}, "labels: 1796 is not allowed; it must be"),
-    ("similarity", SIMILARITY, {}, "no snapshots of a model with tokens"),
+    ("measuring", SIMILARITY, {}, "no snapshots of a model with tokens"),
     ("pretrained", PRETRAINED, {}, "no.pth: no such file"),
     ("pretrained", PRETRAINED, {"no.pth": "no"}, "must end in one of: .safetensors"),
     ("figures", "pie --output f", {}, "figure: 'pie' is not allowed; it must be one of"),

@@ -156,3 +156,12 @@ def test_the_command_killed_from_outside(prepared, tmp_path):
     as_snakemake_does(folder)
     subprocess.run(words, cwd=folder, env=environment, check=True)
     assert written(folder) == written(tmp_path / "alone")
+
+
+def test_a_checkpoint_of_a_later_seed_is_refused_before_the_first_is_trained(prepared, tmp_path):
+    foreign = tmp_path / "checkpoints" / "seed1" / "epoch-000001.checkpoint"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("a note")
+    with pytest.raises(BadInput, match="seed1/epoch-000001.checkpoint"):
+        killing.train(tmp_path, prepared)
+    assert not (tmp_path / "models").exists() and foreign.read_text() == "a note"

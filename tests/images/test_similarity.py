@@ -14,8 +14,8 @@ import torch
 from attention_theory import checkpoint, files, tables
 from attention_theory.errors import BadInput
 from attention_theory.images import columns, encodings, locality
+from attention_theory.images import measuring as s
 from attention_theory.images import permutation as p
-from attention_theory.images import similarity as s
 
 GRID = locality.grid_distances(4)
 ORDERS = locality.shuffles(16, np.random.default_rng(0), 99)
@@ -78,14 +78,14 @@ def test_the_step_finds_each_models_permutation(call, prepared, tmp_path):
     words = [f"--permutation={prepared / name}.npz" for name in ("none", "patch", "pixel")]
     snapshots = ["s-none.npz", "s-patch.npz", "s-pixel.npz"]
     rest = ("--base-seed", 0, "--output")
-    assert call("similarity", "table", *snapshots, *words, *rest, "out.csv")[0] == 0
+    assert call("measuring", *snapshots, *words, *rest, "out.csv")[0] == 0
     found = tables.read(tmp_path / "out.csv", columns.SIMILARITY)
     assert len(found) == 3 * 4
     known = found.precision_at_4.notna().groupby(found.permutation).all()
     assert known.to_dict() == {"none": True, "patch": True, "pixel": False}
-    code, error = call("similarity", "table", "s-patch.npz", words[0], *rest, "no.csv")
+    code, error = call("measuring", "s-patch.npz", words[0], *rest, "no.csv")
     assert code == 2 and "s-patch.npz: trained under a permutation that is not among" in error
-    assert call("similarity", "table", *rest, "none.csv")[0] == 0
+    assert call("measuring", *rest, "none.csv")[0] == 0
     assert (tmp_path / "none.csv").read_text() == ",".join(columns.SIMILARITY) + "\n"
 
 
@@ -155,7 +155,7 @@ def test_encodings_of_no_grid_are_refused(tmp_path, arrays, words):
 def test_a_page_of_any_weights(call, prepared, tmp_path):
     order = p.read(prepared / "patch.npz")
     np.savez(tmp_path / "w.npz", positions=smooth_encodings()[order.order])
-    page = ("similarity", "page", "--weights", "w.npz", "--output", "page")
+    page = ("similarity", "--weights", "w.npz", "--output", "page")
     code, text = call(*page, "--permutation", prepared / "patch.npz")
     found = json.loads(text)
     assert code == 0 and found["tokens"] == 16 and found["precision_at_4"] == 0.75
@@ -164,7 +164,7 @@ def test_a_page_of_any_weights(call, prepared, tmp_path):
     assert json.loads(call(*page)[1])["precision_at_4"] < 0.5, "not un-permuted"
     code, error = call(*page, "--permutation", prepared / "pixel.npz")
     assert code == 2 and "permuted pixels" in error
-    code, error = call("similarity", "page", "--output", "page")
+    code, error = call("similarity", "--output", "page")
     assert code == 2 and "weights" in error and error.count("\n") == 1
 
 

@@ -101,6 +101,7 @@ def test_a_part_of_fashion_mnist_is_trained_on(debian, tmp_path):
         },
         training={"epochs": 5},
         seeds={"none": 0, "patch": 1, "pixel": 0},
+        transfer={"draws": 0},
     )
     done = checkout.snakemake("change.yaml", "--cores", 2, "--", "images")
     assert done.returncode == 0, done.stderr[-3000:]

@@ -62,6 +62,13 @@ CHANGES = [
     ("{spatial: {linear: {q: [0.4, 0.4]}}}", "config key spatial.linear.q: [0.4, 0.4]"),
     ("{spatial: {linear: {q: 0.4}}}", "config key spatial.linear.q: 0.4 is not allowed"),
     ("{spatial: []}", "config key spatial: [] is not allowed"),
+    ("{meanfield: {gap: {width_depths: [5]}}}", "config key meanfield.gap.width_depths: '5'"),
+    ("{meanfield: {risk: {decays: [-1]}}}", "config key meanfield.risk.decays.0: -1"),
+    ("{meanfield: {digits: {heads: 3}}}", "config key meanfield.digits.heads: 3"),
+    ("{kernels: {convergence: {sigma: 3}}}", "config key kernels.convergence.sigma: 3 is not"),
+    ("{kernels: {stuck: {D: 15}}}", "config key kernels.stuck.D: 15 is not allowed"),
+    ("{kernels: {stuck: {cases: {own: {target: other}}}}}", "stuck.cases.own.target: 'other'"),
+    ("{kernels: {lazy: {method: newton}}}", "config key kernels.lazy.method: 'newton'"),
     ("{device: tpu}", "config key device: 'tpu' is not allowed; it must be one of"),
     ("{device: cuda}", "config key device: 'cuda' is not allowed"),
 ]
@@ -103,7 +110,7 @@ def test_results_that_are_no_folder(checkout):
         (checkout.folder / "kept").rename(checkout.folder / "results")
 
 
-@pytest.mark.parametrize("name", ["config", "smoke", "paper", "imagenet"])
+@pytest.mark.parametrize("name", ["config", "smoke", "paper", "imagenet", "fashion"])
 def test_a_dry_run_of_each_configuration_is_clean(checkout, name):
     command = [sys.executable, "-m", "snakemake", "--cores", 2, "--dry-run"]
     command += ["--configfile", f"config/{name}.yaml"]
@@ -128,7 +135,9 @@ def test_the_file_of_a_users_class_is_an_input_and_is_not_run(checkout):
 FIGURE = "results/smoke/spatial/figures/linear.pdf"
 
 
-@pytest.mark.parametrize("target", ["spatial", "claims", "images_figures", "images", FIGURE])
+@pytest.mark.parametrize(
+    "target", ["spatial", "claims", "images_figures", "images", "kernels", FIGURE]
+)
 def test_targets(checkout, target):
     done = checkout.snakemake("--cores", 1, "--dry-run", target)
     assert done.returncode == 0, done.stderr

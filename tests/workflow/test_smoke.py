@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from checkout import SMOKE
 
+from attention_theory.meanfield import bounds_claims
+
 CONTRACTS = {
     "claims.csv": "study id statement source measured effect ci_low ci_high n verdict",
     "costs.csv": "study step setting seconds cpu_seconds peak_memory_mb images_per_second",
@@ -24,12 +26,25 @@ CONTRACTS = {
     "images/accuracy.csv": "dataset model attention patch permutation seed accuracy parameters",
     "images/similarity.csv": "dataset model attention patch permutation seed measure epoch state "
     "precision_at_4 chance ceiling spearman",
+    "images/transfer.csv": "dataset attention positions samples seed train_loss accuracy",
+    "meanfield/gap.csv": "comparison L M tau prompts seed gap risk_gap",
+    "meanfield/widths.csv": "M_att M_mlp L tau prompts seed gap",
+    "meanfield/horizon.csv": "L M tau measure seed gap",
+    "meanfield/risk.csv": "L M decay tau seed risk fresh_risk norm",
+    "meanfield/digits.csv": "seed step loss accuracy test_accuracy parameters",
+    "meanfield/bounds.csv": "bound holds sup_ratio counterexample",
+    "kernels/convergence.csv": "kernel training H D N n d sigma seed steps loss_0 loss",
+    "kernels/stuck.csv": "case target size eps kernel H D N n d sigma seed steps loss_0 loss floor",
+    "kernels/lazy.csv": "sweep kernel H D N n d sigma seed steps loss movement ntk_change",
 }
 CLAIMS = (
     "T3.1 T3.1b T4.1a T4.1b L4.3 L4.3b L4.3c EV EV.b L4.1 L4.2 T4.2c T4.2a T4.2b T5.1 T5.2 F1 G1 "
     "T4.2d P1 A1 A1b I1 I2 I3.digits I3.fashion_mnist I3.cifar10 I3.cifar100 I3.svhn "
-    "I3.imagefolder I5"
+    "I3.imagefolder I4 I5 "
+    "K1 K1b K2 K2b K3 K3b"
 ).split()
+BOUNDS = [claim.id for claim in bounds_claims.CLAIMS if claim.id.startswith("M3.")]
+CLAIMS += [*"M1 M1b M2".split(), *BOUNDS, *"M4 M5 M6 M7.R1 M7.R2 M7.R3".split()]
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -48,7 +63,7 @@ def test_the_ledger_has_every_claim_with_a_verdict(smoke):
 
 def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
     pdfs = sorted((smoke.folder / SMOKE).glob("*/figures/*.pdf"))
-    assert len(pdfs) == 29
+    assert len(pdfs) == 43
     for pdf in pdfs:
         content = pdf.read_bytes()
         assert content.startswith(b"%PDF") and b"/Type3" not in content, "fonts as outlines"
@@ -59,7 +74,7 @@ def test_every_figure_is_pdf_png_and_table_and_has_a_caption(smoke):
         assert len(caption.read_text()) > 100
 
 
-@pytest.mark.parametrize("study", ["spatial", "images"])
+@pytest.mark.parametrize("study", ["spatial", "images", "kernels", "meanfield"])
 def test_a_figure_does_not_depend_on_those_drawn_before_it(smoke, tmp_path, study):
     """By hand and in reverse order: the same bytes as in the workflow's job."""
     folder = smoke.folder / SMOKE / study
@@ -146,7 +161,12 @@ def test_touching_every_file_reruns_nothing(smoke):
         "images/claims.py",
         "images/digits.py",
         "images/sections.py",
+        "kernels/ntk.py",
+        "kernels/claims.py",
+        "kernels/sections.py",
         "style.py",
+        "meanfield/model.py",
+        "meanfield/sections.py",
     ],
 )
 def test_editing_a_module_reruns_what_uses_it_and_nothing_else(smoke, module):

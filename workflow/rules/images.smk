@@ -13,6 +13,9 @@ WITH_SIMILARITY = image_sections.with_similarity(IMAGE_SETTINGS)
 WITH_MAPS = image_sections.with_maps(IMAGE_SETTINGS)
 WITH_ATTENTION = image_sections.with_maps(IMAGE_SETTINGS, "positional") or WITH_MAPS
 PRETRAINED = ours.checked(image_sections.pretrained, config["images"])
+PRETRAINED_FILES = [
+    path for key, path in PRETRAINED.items() if key == "weights" and path != "timm"
+]
 
 
 rule images_data:
@@ -142,7 +145,7 @@ rule images_similarity:
                 {IMAGE_SETTINGS[name]["images"] for name in WITH_SIMILARITY}
             ),
         ),
-        code=ours.code("images.similarity"),
+        code=ours.code("images.measuring"),
     output:
         table=f"{IMAGES}/similarity.csv",
         provenance=f"{IMAGES}/provenance/similarity.json",
@@ -157,13 +160,14 @@ rule images_similarity:
         ),
         base_seed=config["base_seed"],
     shell:
-        "python -m attention_theory.images.similarity table {input.snapshots:q}"
+        "python -m attention_theory.images.measuring {input.snapshots:q}"
         " {params.permutations} --base-seed {params.base_seed}"
         " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
 rule images_pretrained:
     input:
+        weights=PRETRAINED_FILES,
         code=ours.code("images.pretrained"),
     output:
         table=f"{IMAGES}/pretrained.csv",

@@ -11,9 +11,10 @@ import pandas as pd
 
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement, not_run
-from attention_theory.images import columns, pairs, pretrained_claims
+from attention_theory.images import columns, pairs, pretrained_claims, transfer_columns
 from attention_theory.images.margins import HALF_WAY, MARGIN, SUFFERS, SURVIVES
 from attention_theory.images.names import label
+from attention_theory.images.transfer_claims import I4
 from attention_theory.statistics import Interval, equivalent, not_worse, t_interval
 
 SOURCE = "Sec. 6, Fig. 3"
@@ -169,8 +170,9 @@ CLAIMS = [
         )
         for dataset, name in DATASETS.items()
     ),
+    I4,
     pretrained_claims.LOCAL_POSITIONS,
 ]
 
 if __name__ == "__main__":
-    claims.run("images", CLAIMS, columns.INPUTS)
+    claims.run("images", CLAIMS, columns.INPUTS | transfer_columns.INPUTS)

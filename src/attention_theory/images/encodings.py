@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_theory import files
+from attention_theory import checkpoint, files
 from attention_theory.errors import BadInput, require
 
 KEYS = (  # our ViT's, our checkpoint's, timm's, and that of the weights which timm converts
@@ -20,7 +20,7 @@ KEYS = (  # our ViT's, our checkpoint's, timm's, and that of the weights which t
     "Transformer/posembed_input/pos_embedding",
 )
 SUFFIXES = (".safetensors", ".npz", ".checkpoint", ".pth", ".pt", ".bin")
-MOST_PREFIX = 8  # tokens before the patches: class, distillation, registers
+PREFIXES = 0, 1, 2, 5  # tokens before the patches: none, class, with distillation, registers
 TIMM = "timm"  # in place of a path: what timm has by the model's name
 
 
@@ -62,13 +62,14 @@ def of_timm(name: str) -> np.ndarray:
 def patches_only(P: np.ndarray, place: str) -> np.ndarray:
     """Encodings (1, prefix + n, width) or (n, width) without those of tokens before the patches.
 
-    Snapshots (states, n, width) give the last. Raises BadInput unless a square grid is left.
+    Snapshots (states, n, width) give the last. Raises BadInput unless a square grid is left; a
+    number of tokens is all that there is to tell it by.
     """
     if P.ndim == 4 and len(P) == 1:  # timm's (1, rows, columns, width)
         P = P.reshape(1, -1, P.shape[-1])
     P = P[-1] if P.ndim == 3 else P
     if P.ndim == 2 and np.isfinite(P).all():
-        for prefix in range(MOST_PREFIX + 1):
+        for prefix in PREFIXES:
             n = len(P) - prefix
             if n > 0 and round(n**0.5) ** 2 == n:
                 return np.asarray(P[prefix:], dtype=float)
@@ -80,8 +81,6 @@ def _arrays(path: Path) -> Mapping[str, Any]:
     if path.suffix == ".npz":
         return files.read_arrays(path)
     if path.suffix == ".checkpoint":
-        from attention_theory import checkpoint
-
         return checkpoint.read(path)
     try:
         if path.suffix == ".safetensors":
@@ -91,7 +90,8 @@ def _arrays(path: Path) -> Mapping[str, Any]:
         import torch
 
         found = torch.load(path, map_location="cpu", weights_only=True)
-        return found.get("model", found.get("state_dict", found))
+        found = found.get("model", found.get("state_dict", found))
+        return {key: value for key, value in found.items() if isinstance(value, torch.Tensor)}
     except Exception as error:  # damaged, of another kind, or refused as unsafe
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise BadInput(f"{path}: not readable as weights ({reason[0]})") from None

@@ -12,6 +12,8 @@ from attention_theory.images import (
     map_figures,
     paired_figures,
     recovery_figures,
+    transfer_columns,
+    transfer_figures,
 )
 from attention_theory.images.names import PERMUTATIONS, label
 from attention_theory.statistics import t_interval
@@ -57,6 +59,7 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
     for index, kind in enumerate(kinds):
         offset = 0.36 * (index - (len(kinds) - 1) / 2)
         colour = style.PALETTE[index]
+        name = PERMUTATIONS[kind]
         for place, (model, attention) in enumerate(models):
             found = rows[
                 (rows.model == model) & (rows.attention == attention) & (rows.permutation == kind)
@@ -75,8 +78,9 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
                 color=colour,
                 ms=4.5,
                 capsize=3,
-                label=PERMUTATIONS[kind] if place == 0 else None,
+                label=name,
             )
+            name = None  # once in the legend
     ax.set_xticks(range(len(models)), [label(*model) for model in models])
     ax.set_xlim(-0.5, len(models) - 0.5)
     top = min(1.0, ax.get_ylim()[1])
@@ -95,7 +99,8 @@ FIGURES = {
     "attention_layers": map_figures.attention_layers,
     "recovery": recovery_figures.recovery,
     "pretrained": map_figures.pretrained_maps,
+    **transfer_figures.FIGURES,
 }
 
 if __name__ == "__main__":
-    figures.run("images", FIGURES, columns.INPUTS)
+    figures.run("images", FIGURES, columns.INPUTS | transfer_columns.INPUTS)

@@ -16,12 +16,14 @@ Sander & Li, NeurIPS 2022, show maps; the measures are ours).
 - their p-values (Mantel): the share of random relabellings of the tokens that are as local.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from attention_theory import ranking
+from attention_theory.errors import BadInput
 from attention_theory.images.permutation import Permutation, pixel_order, to_patches
 from attention_theory.images.settings import NEIGHBOURS
 
@@ -147,6 +149,12 @@ def p_value(weights: np.ndarray, place: np.ndarray, orders: np.ndarray) -> float
         moved = place[some[:, :, None], some[:, None, :]].reshape(len(some), -1)
         as_large += int((moved @ weights.ravel() >= observed - slack).sum())
     return (1 + as_large) / (1 + len(orders))
+
+
+def check_tokens_to_rank(tokens: int, place: str | Path) -> None:
+    """Raise BadInput unless a token has more others than neighbours."""
+    if tokens <= NEIGHBOURS:
+        raise BadInput(f"{place}: {tokens} tokens; there must be more than {NEIGHBOURS}")
 
 
 def _near(M: np.ndarray, distances: np.ndarray, k: int) -> np.ndarray:

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from attention_theory import style
 from attention_theory.errors import BadInput
 from attention_theory.images import maps
+from attention_theory.images import measuring as measures
 from attention_theory.images import permutation as permutations
-from attention_theory.images import similarity as measures
 from attention_theory.images.locality import grid_distances, precision_at_k
 
 COSINES = {"cmap": style.DIFFERENCE_MAP, "vmin": -1, "vmax": 1}

@@ -27,12 +27,13 @@ def drops(accuracy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
         ax.axhline(SURVIVES, color="0.4", lw=0.8, ls="--", label=f"survives below {SURVIVES}")
         ax.axhline(SUFFERS, color="0.4", lw=0.8, ls=":", label=f"suffers above {SUFFERS}")
         for index, (kind, marker) in enumerate(MARKERS.items()):
+            name = PERMUTATIONS[kind]
             for place, (model, attention) in enumerate(models):
                 own = rows[(rows.model == model) & (rows.attention == attention)]
                 own = own[own.permutation == kind]
                 x = place + 0.3 * (index - 0.5)
-                name = PERMUTATIONS[kind] if place == 0 else None
                 _draw(ax, x, own, "drop", style.PALETTE[index + 1], marker, name)
+                name = None if len(own) else name  # once in the legend
         ax.set_xticks(range(len(models)), [label(*model) for model in models])
         ax.set_xlim(-0.5, len(models) - 0.5)
         ax.set_title(f"{dataset}, patches of {patch} × {patch} pixels")

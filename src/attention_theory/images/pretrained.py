@@ -16,11 +16,11 @@ from attention_theory.errors import BadInput
 from attention_theory.images import encodings
 from attention_theory.images.columns import PRETRAINED
 from attention_theory.images.locality import (
+    check_tokens_to_rank,
     cosine_similarity,
     grid_distances,
     precision_by_query,
 )
-from attention_theory.images.similarity import check_tokens_to_rank
 from attention_theory.streams import stream
 
 INITIAL_STD = 0.02

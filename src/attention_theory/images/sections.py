@@ -5,6 +5,7 @@ Read by the workflow alone, never by a step: a new data set or experiment here r
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 
 from attention_theory.errors import require, within
 from attention_theory.images import procedures, recipes
@@ -129,8 +130,9 @@ def pretrained(section: Mapping) -> dict[str, object]:
     """The options of the step that looks at a pretrained ViT's positions (Fig. 1a)."""
     with within("config key images.pretrained"):
         weights = section["pretrained"]["weights"]
-        allowed = "be timm, the path of a file, or null: not run"
-        require(weights != "", "weights", weights, allowed)
+        known = weights in (None, "timm") or Path(weights).is_file()
+        allowed = "be timm, the path of a file that is there, or null: not run"
+        require(known, "weights", weights, allowed)
     options = {"model": section["pretrained"]["model"]}
     return options | ({} if weights is None else {"weights": weights})
 

@@ -108,12 +108,15 @@ def main(
         }
         published = procedures.statistics(training, order.dataset)
         problem = problems.load(source, order, device, published, team)
+        if checkpoints:
+            kept = [
+                checkpoint.Checkpoints(checkpoints / f"seed{seed}", decisive | {"seed": seed})
+                for seed in range(seeds)
+            ]
+        for saved in kept:
+            saved.load(aloud=False)  # what is refused is refused before any seed is trained
         for seed in range(seeds):
             label = f"images.training {setting} seed {seed}"
-            if checkpoints:
-                kept.append(
-                    checkpoint.Checkpoints(checkpoints / f"seed{seed}", decisive | {"seed": seed})
-                )
             fitted = fitting.fit(
                 problem,
                 architecture,
@@ -122,7 +125,7 @@ def main(
                 seed,
                 label=label,
                 computation=computation,
-                checkpoints=kept[-1] if kept else None,
+                checkpoints=kept[seed] if kept else None,
                 team=team,
             )
             place = common | {"seed": seed}

@@ -1,0 +1,1 @@
+"""The study `meanfield`: large transformers and their continuous limit."""
