@@ -6,6 +6,7 @@ rule's inputs are found without an import.
 """
 
 import importlib
+import os
 import re
 import sys
 import traceback
@@ -60,8 +61,9 @@ def naming(key: str, name: str, what: str) -> Iterator[None]:
 
 @cache
 def _say(line: str) -> None:
-    """Once a process, however many models are built of it."""
-    print(line, file=sys.stderr, flush=True)
+    """Once, however many models are built of it, and by the first of several processes."""
+    if os.environ.get("LOCAL_RANK", "0") == "0":
+        print(line, file=sys.stderr, flush=True)
 
 
 def _file(module: str) -> Path | None:

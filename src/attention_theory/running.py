@@ -14,8 +14,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -26,6 +27,7 @@ LOCK = Path(".snakemake", "running")
 SNAKEMAKES = Path(".snakemake", "locks")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE = 10.0  # seconds that jobs have to end after a signal
+PATIENCE = 2.0  # seconds that what was just killed may take to be gone
 
 
 @contextlib.contextmanager
@@ -34,11 +36,11 @@ def alone() -> Iterator[int]:
 
     Raises BadInput, in one line, if another run holds it, or if jobs of one are left over.
     """
-    lock = _hold()
+    lock = _patiently(_hold, lambda lock: lock is not None)
     if lock is None:
         raise BadInput(f"another run works in this folder ({_holder()}); wait for it, or end it")
     try:
-        others = " ".join(str(process.pid) for process in _alive())
+        others = " ".join(map(str, _patiently(_alive, lambda alive: not alive)))
         if others:
             raise BadInput(
                 f"processes of another run are alive in this folder ({others}); wait for them, or "
@@ -154,13 +156,21 @@ def _holder() -> str:
         return "it does not say which"
 
 
-def _alive() -> list[psutil.Process]:
+def _patiently(look: Callable[[], Any], found: Callable[[Any], bool]) -> Any:
+    """Look until it is found, or for PATIENCE seconds; what was seen last."""
+    ended = time.monotonic() + PATIENCE
+    while not found(seen := look()) and time.monotonic() < ended:
+        time.sleep(0.1)
+    return seen
+
+
+def _alive() -> list[int]:
     """Processes of this machine, but for this one, that belong to a run in this folder."""
     here, found = str(Path.cwd().resolve()), []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):  # gone, or another user's
             if process.pid != os.getpid() and process.cwd() == here and _of_a_run(process):
-                found.append(process)
+                found.append(process.pid)
     return found
 
 

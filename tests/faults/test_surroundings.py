@@ -33,8 +33,8 @@ def test_workflow_in_hostile_surroundings(tmp_path):
 TRAIN = (
     "attention_theory.spatial.pretraining --setting main-0 --partition scattered --D 12 --C 3 "
     "--d 4 --q 0.4 --p 3 --nu 0.1 --beta 1.0 --omega 0.01 --N 64 --eta-v 0.001 --eta-A 5.0 "
-    "--steps 6 --every 2 --patience 3 --validation 32 --test 64 --seeds 2 --base-seed 1 --table t.csv "
-    "--trajectory j.csv --models m --provenance p.json"
+    "--steps 6 --every 2 --patience 3 --validation 32 --test 64 --seeds 2 "
+    "--base-seed 1 --table t.csv --trajectory j.csv --models m --provenance p.json"
 )
 DRAW = "attention_theory.spatial.figures training --input trajectory=j.csv --output ."
 
