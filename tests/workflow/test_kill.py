@@ -44,7 +44,7 @@ def test_a_killed_training_ends_with_the_same_bytes(tmp_path):
     results = {path: path.read_bytes() for path in written(images)}
     assert len(results) == 5
 
-    done = checkout.snakemake(*command, "--forcerun", "images_training")
+    done = checkout.snakemake(*command, "--forcerun", "images_training_patch")
     assert done.returncode == 0, done.stderr[-3000:]
     assert "resumed" not in done.stdout + done.stderr
     assert {path: path.read_bytes() for path in written(images)} == results

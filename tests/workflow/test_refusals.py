@@ -128,8 +128,8 @@ def test_the_file_of_a_users_class_is_an_input_and_is_not_run(checkout):
     assert done.returncode == 0, done.stderr
     jobs = (done.stdout + done.stderr).split("\nrule ")
     users = [job for job in jobs if "mine.py" in job]
-    assert len(users) == 2, "original and permuted"
-    assert all(job.startswith("images_training:") and "digits-own-" in job for job in users)
+    assert len(users) == 3, "original, patches and pixels permuted"
+    assert all(job.startswith("images_training_") and "digits-own-" in job for job in users)
 
 
 FIGURE = "results/smoke/spatial/figures/linear.pdf"
