@@ -12,7 +12,6 @@ LONG = """
 images:
   training: { epochs: 30 }
   computation: { checkpoint_every: 1 }
-  seeds: 2
 """
 TABLE = SMOKE / "images" / "training" / "digits-vit-patch.csv"
 
