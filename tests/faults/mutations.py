@@ -73,8 +73,9 @@ def checks(study: str) -> list[tuple[str, object]]:
 
 
 def _reads(chunk: str) -> bool:
-    assigned = re.match(r"(?:from|import) |[A-Z_]+ = (?:ours\.checked|config\[)", chunk)
-    return assigned is not None
+    if chunk.startswith(("from ", "import ")):
+        return True
+    return re.match(r"[A-Z_]+ = (?:config\[|[^=]*ours\.checked\()", chunk) is not None
 
 
 def check(content: dict, study: str | None = None) -> None:

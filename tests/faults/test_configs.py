@@ -23,6 +23,9 @@ def makes_sense(place, kind):
     return (
         kind == "zero"
         or (kind in ("negative", "negative fraction") and bool(keys & SIGNED))
+        or (
+            kind in ("negative", "negative fraction") and place[:3] == ("kernels", "stuck", "cases")
+        )
         or (kind in ("text", "command") and bool(keys & FREE_TEXT) and "models" not in keys)
         or (kind == "text" and place == ("run",))
         or (kind == "null" and bool(keys & MAY_BE_NULL))

@@ -84,15 +84,13 @@ def test_a_shell_runs_nothing_that_a_configuration_says(text, tmp_path):
     content = mutations.base()
     content["images"] |= {"datasets": ["cifar10"], "data_dir": text}
     content["images"]["models"] = {"vit": content["images"]["models"]["vit"]}
-    content["images"]["pretrained"]["weights"] = text
     config.check(content, mutations.SCHEMA)
     options = sections.datasets(content["images"])["cifar10"]
-    options |= sections.pretrained(content["images"])
     words = subprocess.run(
         ["sh", "-c", f"printf '%s\\0' {rules.options(options)}"], cwd=tmp_path,
         capture_output=True, text=True, check=True,
     ).stdout.split("\0")  # fmt: skip
-    assert words[words.index("--data-dir") + 1] == words[words.index("--weights") + 1] == text
+    assert words[words.index("--data-dir") + 1] == text
     assert list(tmp_path.iterdir()) == []
 
 
