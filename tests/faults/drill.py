@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checkout import OUTSIDE, SMOKE, Checkout  # noqa: E402
 
-JOBS = 40  # that leave a record; of fewer, a late moment comes when the run has ended
+JOBS = 56  # that leave a record; of fewer, a late moment comes when the run has ended
 SECONDS = 6.0  # most that a moment is after the end of a job
 SCREEN = "screen.txt"
 
