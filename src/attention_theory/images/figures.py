@@ -37,7 +37,8 @@ def accuracy(accuracy: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
         ax.set_title(f"{dataset}, patches of {patch} × {patch} pixels")
     axes[0, 0].set_ylabel("test accuracy")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles))
+    columns = min(len(handles), 2 * len(panels))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
     return figure, table
 
 
@@ -57,7 +58,7 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
     models = list(dict.fromkeys(zip(rows.model, rows.attention, strict=True)))
     kinds = [name for name in PERMUTATIONS if name in set(rows.permutation)]
     for index, kind in enumerate(kinds):
-        offset = 0.36 * (index - (len(kinds) - 1) / 2)
+        offset = 0.27 * (index - (len(kinds) - 1) / 2) - 0.06
         colour = style.PALETTE[index]
         name = PERMUTATIONS[kind]
         for place, (model, attention) in enumerate(models):
@@ -68,7 +69,7 @@ def _draw_accuracy(ax: plt.Axes, rows: pd.DataFrame) -> None:
                 continue
             x, first = place + offset, found.iloc[0]
             spread = np.linspace(-0.05, 0.05, len(found)) if len(found) > 1 else np.zeros(1)
-            ax.plot(x + 0.1 + spread, found.accuracy, ".", color=colour, alpha=0.5, ms=4)
+            ax.plot(x + 0.12 + spread, found.accuracy, ".", color=colour, alpha=0.5, ms=4)
             limits = [[first["mean"] - first.ci_low], [first.ci_high - first["mean"]]]
             ax.errorbar(
                 x,
