@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -55,12 +56,17 @@ class Checkout:
         start = next(i for i, row in enumerate(rows) if row[0] == "output_file")
         return pd.DataFrame(rows[start + 1 :], columns=rows[start])
 
-    def downstream(self, changed: str) -> set[str]:
-        """The rules that depend on a file, directly or through other rules' outputs."""
-        jobs = [
+    @cached_property
+    def jobs(self) -> list[tuple[str, str, set[str]]]:
+        """Rule, output and inputs of every output, of a finished run."""
+        return [
             (row["rule"], row["output_file"], set(row["input-file(s)"].split(",")))
             for _, row in self.summary().iterrows()
         ]
+
+    def downstream(self, changed: str) -> set[str]:
+        """The rules that depend on a file, directly or through other rules' outputs."""
+        jobs = self.jobs
         files, rules = {changed}, set()
         while True:
             found = {rule for rule, _, inputs in jobs if inputs & files} - rules
