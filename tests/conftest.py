@@ -1,8 +1,18 @@
 """What every test may use."""
 
+import sys
+
 import numpy as np
 import pytest
 from checkout import Checkout
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    """What a test drew is closed after it: many open figures are a warning, and so an error."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
