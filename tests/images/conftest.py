@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attention_theory import code, files
-from attention_theory.images import data, permutation
+from attention_theory.images import data, permutation, problem
 from attention_theory.images import digits as digits_data
 from attention_theory.images.settings import Split
 
@@ -30,6 +30,11 @@ def prepared(tmp_path_factory, digits) -> Path:
         arrays = {name: np.asarray(value) for name, value in drawn._asdict().items()}
         files.write_arrays(folder / f"{granularity}.npz", **arrays)
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole(digits) -> problem.Problem:
+    return problem.load(digits, permutation.draw("none", "digits", 8, 2, 0), "cpu")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Experiment 4: draws, stacked training, what is frozen, controls as sharp as what was learned."""
+"""Experiment 4: stacked training, what is frozen, controls as sharp as what was learned."""
 
 from dataclasses import replace
 
@@ -18,22 +18,17 @@ from attention_theory.images.settings import DataSet
 from attention_theory.images.stacked import Adam, Stack
 from attention_theory.images.transfer_settings import (
     POSITIONS,
-    Draws,
     Finetuning,
     Pretraining,
     Transformer,
 )
-from attention_theory.images.transferring import Transfer, best
-from attention_theory.progress import Progress
 from attention_theory.streams import stream
 
 SIZES = Transformer(patch=2, width=8, layers=2, heads=2, mlp=8, position_std=0.5)
 DIGITS = DataSet(images=1797, size=8, channels=1, classes=5)
 PRETRAINING = Pretraining(steps=4, batch=8, peak=0.01, weight_decay=0.01, smoothing=0.1, shift=1)
 FINETUNING = Finetuning(samples=[1, 2], rates=[0.01, 0.02], level=0.5, most=60)
-DRAWS = Draws(draws=2, tuning_draws=1, at_once=40)
 KINDS = ("self", "positional")
-LABELS = np.random.default_rng(0).integers(0, 9, 400)
 
 
 def stack(attention: str) -> Stack:
@@ -58,47 +53,6 @@ def token_order(images: torch.Tensor, order: np.ndarray) -> torch.Tensor:
     """Images (..., 1, 8, 8) whose 16 patches are permuted: token i shows what order[i] showed."""
     flat = permutation.to_patches(images.numpy().reshape(-1, 1, 8, 8), 2)[:, order]
     return torch.from_numpy(permutation.from_patches(flat, 2)).view_as(images)
-
-
-@pytest.fixture(scope="module")
-def whole(digits) -> problem.Problem:
-    return problem.load(digits, permutation.draw("none", "digits", 8, 2, 0), "cpu")
-
-
-# draws
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(4, 30), st.sampled_from(halves.ROLES), st.integers(0, 5))
-def test_halves_are_disjoint_equal_and_keyed(base_seed, classes, role, number):
-    one = halves.draw(base_seed, "x", role, number, classes)
-    assert len(one.pretrained) == len(one.other) == classes // 2
-    assert not set(one.pretrained) & set(one.other)
-    again = halves.draw(base_seed, "x", role, number, classes)
-    assert (again.pretrained == one.pretrained).all() and (again.other == one.other).all()
-    numbers = one.stream("samples").random(4)
-    assert (again.stream("samples").random(4) == numbers).all()
-    others = [(base_seed + 1, role, number), (base_seed, role, number + 1)]
-    others += [(base_seed, next(x for x in halves.ROLES if x != role), number)]
-    for seed, kind, index in others:
-        other = halves.draw(seed, "x", kind, index, classes)
-        assert (other.stream("samples").random(4) != numbers).all()
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 30))
-def test_batches_and_samples_come_from_their_half_alone(base_seed, steps, most):
-    one = halves.draw(base_seed, "x", "tested", 0, 9)
-    batches = halves.batches(one, LABELS, steps, 32)
-    assert batches.shape == (steps, 32) and np.isin(LABELS[batches], one.pretrained).all()
-    epoch = len(halves.of(LABELS, one.pretrained))
-    first = batches.reshape(-1)[:epoch]
-    assert len(set(first)) == len(first), "an epoch sees no image twice"
-    places = halves.samples(one, LABELS, most)
-    assert (LABELS[places] == one.other).all() and len(set(places.flat)) == most * 4
-    fewer = halves.samples(one, LABELS, max(1, most // 2))
-    assert (fewer == places[: len(fewer)]).all(), "few samples are among many"
-    assert (halves.renamed(LABELS[places], one.other) == np.arange(4)).all()
 
 
 # the stack
@@ -303,39 +257,6 @@ def test_permuting_positions_with_the_tokens_changes_no_run(attention, position)
 
 
 # the experiment
-
-
-@pytest.mark.parametrize("attention", KINDS)
-def test_the_experiment(whole, attention):
-    architecture = SIZES.with_attention(attention)
-    progress = Progress("test", DRAWS.work(FINETUNING))
-    settings = architecture, PRETRAINING, FINETUNING, DRAWS
-    found = Transfer(whole, *settings, 0, progress).run()
-    assert progress.done == progress.total
-    places = [(row["seed"], row["positions"], row["samples"]) for row in found.tested]
-    assert len(set(places)) == len(places) == 2 * 4 * 2
-    assert len(found.tuning) == 1 * 4 * 2 * 2 and len(found.pretraining) == 3
-    for row in found.tested:
-        assert row["rate"] in best(found.tuning)[row["positions"]]
-        assert (row["train_loss"] < 0.5) == (row["steps"] < 60) and 0 <= row["accuracy"] <= 1
-        assert 1 <= row["keys_final"] <= 16
-        if attention == "positional" and row["positions"] != "scratch":
-            assert row["keys_final"] == pytest.approx(row["keys_initial"]), "frozen"
-    for row in found.pretraining:
-        assert row["ceiling"] == 0.75 and 0 < row["precision_positions"] <= 0.75
-
-
-def test_the_best_rate_is_that_of_the_mean_and_of_equals_the_lowest():
-    rows = [
-        {"positions": arm, "rate": rate, "accuracy": accuracy, "samples": k, "seed": 0}
-        for arm, table in {
-            "learned": {0.1: (0.5, 0.9), 0.2: (0.6, 0.6)},
-            "scratch": {0.1: (0.5, 0.5), 0.2: (0.5, 0.5)},
-        }.items()
-        for rate, accuracies in table.items()
-        for k, accuracy in enumerate(accuracies, 1)
-    ]
-    assert best(rows) == {"learned": [0.1], "scratch": [0.1]}
 
 
 def test_accuracy_counts_the_images_of_the_half_alone(whole):

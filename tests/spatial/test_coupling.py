@@ -203,7 +203,7 @@ def test_the_step_writes_its_tables_and_the_same_bytes_again(tmp_path):
         ({"probes": "31"}, "probes: '31' is not allowed; it must hold steps from 0 to 30"),
         ({"samples": "0,16"}, "samples: '0,16' is not allowed; it must hold no number below 1"),
         ({"gradient_samples": "-1"}, "gradient_samples: '-1'"),
-        ({"samples": "16,x"}, "samples: '16,x' is not allowed; it must be numbers like 0,1,2"),
+        ({"samples": "16,x"}, "samples: '16,x' is not allowed; it must be numbers like 1,2,4"),
         ({"target": 0.1}, "target: 0.1 is not allowed; it must lie between"),
         ({"alpha_0": -1.0}, "alpha_0: -1.0 is not allowed; it must be finite and above 0"),
         ({"omega": float("nan")}, "omega: nan"),

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from attention_theory import listing
 from attention_theory.errors import require, within
-from attention_theory.meanfield import listing
 from attention_theory.step import option
 
 

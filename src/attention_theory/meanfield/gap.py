@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 from threadpoolctl import threadpool_limits
 
-from attention_theory import step, tables
-from attention_theory.meanfield import columns, listing, settings
+from attention_theory import listing, step, tables
+from attention_theory.meanfield import columns, settings
 from attention_theory.meanfield.descent import Comparison, gap, risk
 from attention_theory.meanfield.settings import Descent, Gap, Problem
 from attention_theory.progress import Progress

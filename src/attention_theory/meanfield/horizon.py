@@ -12,9 +12,9 @@ import numpy as np
 import typer
 from threadpoolctl import threadpool_limits
 
-from attention_theory import step, tables
+from attention_theory import listing, step, tables
 from attention_theory.errors import within
-from attention_theory.meanfield import columns, drawing, listing, settings
+from attention_theory.meanfield import columns, drawing, settings
 from attention_theory.meanfield.descent import descend, gap
 from attention_theory.meanfield.model import Flow, Particles, Tasks, Weights
 from attention_theory.meanfield.settings import Descent, Horizon, Problem

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from math import isfinite
 
+from attention_theory import listing
 from attention_theory.errors import require
-from attention_theory.meanfield import listing
 from attention_theory.step import option
 
 

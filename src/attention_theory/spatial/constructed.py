@@ -10,9 +10,9 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from attention_theory import devices, step, tables
+from attention_theory import devices, listing, step, tables
 from attention_theory.progress import Progress
-from attention_theory.spatial import beyond_columns, listing, structures
+from attention_theory.spatial import beyond_columns, structures
 from attention_theory.spatial.association import associate
 from attention_theory.spatial.settings import Architecture
 from attention_theory.streams import stream

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import isfinite
 
+from attention_theory import listing
 from attention_theory.errors import require
-from attention_theory.spatial import listing
 from attention_theory.spatial.population_settings import Path
 from attention_theory.step import option
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from attention_theory import listing
 from attention_theory.errors import require
-from attention_theory.spatial import listing
 from attention_theory.spatial.population_settings import Path, Point, Sets
 from attention_theory.spatial.settings import Architecture
 from attention_theory.step import option

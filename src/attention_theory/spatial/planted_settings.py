@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from attention_theory import listing
 from attention_theory.errors import require
-from attention_theory.spatial import listing
 from attention_theory.step import option
 
 LARGEST = 2**53  # counts above are no longer whole numbers in floating point

@@ -7,8 +7,8 @@ may as well gather another set than their own.
 
 import numpy as np
 
+from attention_theory import listing
 from attention_theory.errors import require
-from attention_theory.spatial import listing
 from attention_theory.spatial.association import associate
 from attention_theory.spatial.settings import Architecture, Distribution
 

@@ -1,4 +1,4 @@
-"""Lists on a step's command line: `0,0.5,1` for numbers, `4x32,8x128` for sizes (L, M)."""
+"""Lists on a step's command line: `0,0.5,1` for numbers, `4x32,8x128` for pairs such as (L, M)."""
 
 from collections.abc import Callable
 from math import isfinite
