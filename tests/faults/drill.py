@@ -6,7 +6,7 @@ A round starts the run in a fresh copy of the project, kills its whole process g
 random moment, runs the launcher of `make figures` again until it ends, and compares every result
 but times with those of an undisturbed run, byte by byte. A moment is a number of jobs that have
 ended and some seconds more, drawn from the seed and the round's number alone: `--only 17` replays
-round 17.
+round 17. With `--kills 4` the run that follows a kill is killed too, until there were four.
 """
 
 import argparse
@@ -97,19 +97,22 @@ def _jobs(checkout: Checkout) -> int:
     return sum(1 for _ in (checkout.folder / SMOKE).rglob("provenance/*.json"))
 
 
-def _round(seed: int, number: int, cores: int, expected: dict[str, bytes]) -> bool:
+def _round(number: int, options: argparse.Namespace, expected: dict[str, bytes]) -> bool:
     """One round in a folder of its own; prints a line and says whether all was equal."""
-    (moment,) = moments(seed, number)
+    drawn = moments(options.seed, number, options.kills)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout(Path(folder, "a drill"))
         try:
-            (cut,) = disturbed(checkout, cores, [moment])
+            cut = disturbed(checkout, options.cores, drawn)
             differing = differences(checkout.results(), expected)
         except RuntimeError as error:
-            cut, differing = True, [f"the run that followed failed: {error}"]
+            cut, differing = [True] * len(drawn), [f"the run that followed failed: {error}"]
     result = "equal" if not differing else f"DIFFERENT: {', '.join(differing)}"
-    when = f"killed after {moment}" if cut else f"ended before {moment}"
+    when = ", ".join(
+        f"{'killed after' if was_cut else 'ended before'} {moment}"
+        for was_cut, moment in zip(cut, drawn, strict=True)
+    )
     print(f"round {number}: {when}; {time.monotonic() - started:.0f} s; {result}", flush=True)
     return not differing
 
@@ -118,6 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kills", type=int, default=1, help="in a round")
     parser.add_argument("--only", type=int, help="replay this round alone")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     options = parser.parse_args()
@@ -127,8 +131,9 @@ def main() -> None:
         disturbed(checkout, options.cores, [])
         expected, jobs = checkout.results(), _jobs(checkout)
     print(f"undisturbed: {len(expected)} results of {jobs} jobs", flush=True)
-    equal = [_round(options.seed, number, options.cores, expected) for number in rounds]
-    print(f"{sum(equal)} of {len(equal)} rounds of seed {options.seed} gave the same bytes")
+    equal = [_round(number, options, expected) for number in rounds]
+    kills = f"{options.kills} kill{'s' * (options.kills > 1)} each"
+    print(f"{sum(equal)} of {len(equal)} rounds of seed {options.seed}, {kills}, gave the same bytes")
     sys.exit(0 if all(equal) else 1)
 
 
