@@ -22,7 +22,7 @@ figures: $(STAMP)
 	@$(RUN) attention_theory.launch
 
 test: $(STAMP)
-	$(RUN) pytest
+	$(RUN) pytest --numprocesses auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 
 compare: $(STAMP)
 	@$(RUN) attention_theory.compare "$(LEDGER)"

@@ -7,6 +7,19 @@ import pytest
 from checkout import Checkout
 
 
+def pytest_collection_modifyitems(items):
+    """With several processes (`make test`), a file is one process's, and so is the smoke run: what
+    a fixture of a module or of the session made is made once. The longest come first."""
+
+    def needs_smoke(item):
+        return "smoke" in item.fixturenames
+
+    items.sort(key=lambda item: not needs_smoke(item))
+    for item in items:
+        group = "smoke" if needs_smoke(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(autouse=True)
 def no_figure_stays_open():
     """What a test drew is closed after it: many open figures are a warning, and so an error."""

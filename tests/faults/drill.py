@@ -133,7 +133,8 @@ def main() -> None:
     print(f"undisturbed: {len(expected)} results of {jobs} jobs", flush=True)
     equal = [_round(number, options, expected) for number in rounds]
     kills = f"{options.kills} kill{'s' * (options.kills > 1)} each"
-    print(f"{sum(equal)} of {len(equal)} rounds of seed {options.seed}, {kills}, gave the same bytes")
+    of = f"{len(equal)} rounds of seed {options.seed}, {kills},"
+    print(f"{sum(equal)} of {of} gave the same bytes")
     sys.exit(0 if all(equal) else 1)
 
 

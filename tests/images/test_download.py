@@ -192,6 +192,18 @@ def test_a_terminated_download_leaves_nothing(server, tmp_path):
     assert not list(tmp_path.glob("data/cifar10/*")) and not (tmp_path / "d.npz").exists()
 
 
+def test_what_a_killed_download_left_goes_and_a_live_ones_stays(server, tmp_path):
+    folder, long_ago = tmp_path / "a [1]", time.time() - 2 * download.DEAD
+    folder.mkdir()
+    for name in (".data.bin.dead.part", ".data.bin.live.part", ".other.bin.dead.part"):
+        (folder / name).write_bytes(CONTENT[:9])
+        if "live" not in name:
+            os.utime(folder / name, (long_ago, long_ago))
+    download.fetch(published(server[0]), folder / "data.bin")
+    left = {path.name for path in folder.iterdir()}
+    assert left == {"data.bin", ".data.bin.live.part", ".other.bin.dead.part"}
+
+
 def test_the_step_fails_in_one_line(server, tmp_path):
     archives.build("cifar10", tmp_path / "served")
     command = step(tmp_path, server[0], "cut")

@@ -1,8 +1,10 @@
 """Downloads that are whole and verified, or not there."""
 
+import glob
 import hashlib
 import http.client
 import os
+import time
 import urllib.error
 import urllib.request
 import uuid
@@ -14,6 +16,7 @@ from attention_theory.errors import BadInput
 from attention_theory.progress import Progress
 
 STALLED = 60.0  # seconds without a byte
+DEAD = 10 * STALLED  # seconds after which what nobody wrote to is a killed download's
 BLOCK = 2**20  # bytes
 
 
@@ -45,6 +48,7 @@ def fetch(file: File, path: Path) -> None:
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_dead(path)
         with temporary.open("xb") as stream:
             found = _transfer(file.url, stream)
             os.fsync(stream.fileno())
@@ -62,6 +66,14 @@ def fetch(file: File, path: Path) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _remove_dead(path: Path) -> None:
+    """Remove what killed downloads of `path` left: not a live one's, on whatever machine it is."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        with suppress(OSError):  # another removed it, or it is another user's
+            if time.time() - part.stat().st_mtime > DEAD:
+                part.unlink()
 
 
 class _Broken(Exception):
