@@ -52,13 +52,17 @@ def test_the_recipe_shows_what_the_page_says(extended, name):
 
 
 def test_what_was_added_is_in_the_whole_run(extended):
-    """The new study's jobs, and its part of the ledger, are asked for by `all`."""
+    """Jobs, claims, and the new study's part of the ledger."""
     dry = sh(extended, "snakemake --configfile config/smoke.yaml --cores 1 --dry-run")
     assert {"collapse_depth", "collapse_figures", "collapse_claims"} <= {
         line.split()[-1].rstrip(":") for line in dry.splitlines() if "rule collapse" in line
     }
     ledger = dry.partition("rule ledger:")[2].partition("output:")[0]
     assert "results/smoke/collapse/claims.csv" in ledger
+    assert "results/smoke/images/training/photographs-cnn-patch.csv" in dry
+    listed = "from attention_theory.{0} import claims; print([one.id for one in claims.CLAIMS])"
+    assert "'G2'" in sh(extended, f'python -c "{listed.format("spatial")}"')
+    assert "'I3.photographs'" in sh(extended, f'python -c "{listed.format("images")}"')
 
 
 def test_the_result_is_clean(extended):
