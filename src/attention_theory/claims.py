@@ -14,6 +14,7 @@ import pandas as pd
 import typer
 
 from attention_theory import files, inputs, step, tables
+from attention_theory.errors import require
 from attention_theory.statistics import Interval
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
@@ -89,16 +90,23 @@ def judge(
 
 
 def run(study: str, claims: Sequence[Claim], columns: Mapping[str, Sequence[str]]) -> None:
-    """Run a study's claims step: `python -m attention_theory.<study>.claims --input ...`."""
+    """Run a study's claims step: `python -m attention_theory.<study>.claims ID... --input ...`."""
+    known = {claim.id: claim for claim in claims}
 
     def main(
         output: Annotated[Path, typer.Option(help="the study's part of the ledger (CSV)")],
+        ids: Annotated[
+            list[str] | None, typer.Argument(help="which claims (all, if none is named)")
+        ] = None,
         input: inputs.Inputs = None,
         provenance: step.Provenance = None,
     ) -> None:
+        for name in ids or []:
+            require(name in known, "claim", name, "be one of: " + ", ".join(known))
+        chosen = [known[name] for name in ids or known]
         named = inputs.paths(input)
         with step.record(provenance, f"{study}.claims", inputs=list(named.values())):
-            tables.write(output, judge(study, claims, named, columns), COLUMNS)
+            tables.write(output, judge(study, chosen, named, columns), COLUMNS)
 
     main.__doc__ = f"Judge the claims of the study `{study}` from its tables."
     step.run(main)

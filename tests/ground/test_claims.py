@@ -1,6 +1,8 @@
 """The ledger's rule and its two forms."""
 
 import math
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -68,3 +70,17 @@ def test_ledger_and_markdown(tmp_path):
 def test_a_missing_input_is_named():
     with pytest.raises(BadInput, match="t=PATH is missing"):
         claims.judge("study", [CLAIM], {}, {})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["G1", "--input", "gaussian=no.csv"], "no.csv: no readable table"),
+        (["G9"], "claim: 'G9' is not allowed; it must be one of: T3.1, T3.1b"),
+    ],
+)
+def test_a_step_judges_the_claims_that_are_named(tmp_path, words, said):
+    command = [sys.executable, "-m", "attention_theory.spatial.claims", *words]
+    command += ["--output", tmp_path / "claims.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr

@@ -8,8 +8,9 @@ from sklearn.datasets import load_digits
 
 from attention_theory import files
 from attention_theory.errors import BadInput
-from attention_theory.images import data, sections
+from attention_theory.images import data
 from attention_theory.images import digits as digits_data
+from attention_theory.images.datasets import KNOWN
 from attention_theory.images.settings import Split
 
 
@@ -42,9 +43,9 @@ def test_the_base_seed_decides_the_split(digits):
     assert other["sha256"] == digits["sha256"]
 
 
-@pytest.mark.parametrize("dataset", sections.EMBEDDED)  # the others: test_sources.py
+@pytest.mark.parametrize("dataset", [name for name in KNOWN if KNOWN[name].embedded])
 def test_what_is_known_of_a_data_set_is_true(dataset):
-    known = sections.DATASETS[dataset]
+    known = KNOWN[dataset].data
     source = importlib.import_module(f"attention_theory.images.{dataset}").load()
     assert source.images.shape == (known.images, known.channels, known.size, known.size)
     np.testing.assert_array_equal(np.unique(source.labels), np.arange(known.classes))

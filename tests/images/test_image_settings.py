@@ -8,6 +8,7 @@ import pytest
 
 from attention_theory.errors import BadInput
 from attention_theory.images import sections
+from attention_theory.images.datasets import KNOWN
 
 SECTION = {
     "datasets": ["digits"],
@@ -98,10 +99,10 @@ def test_what_the_preparation_of_a_data_set_is_told():
 
 def test_settings_of_every_data_set():
     models = {"vit": SECTION["models"]["vit"]}  # the small cnn takes no images of 32 pixels
-    section = SECTION | {"datasets": [*sections.DATASETS, "imagefolder"], "models": models}
+    section = SECTION | {"datasets": list(KNOWN), "models": models}
     trainings = sections.trainings(section)
     tokens = {name.split("-")[0]: setting["tokens"] for name, setting in trainings.items()}
-    assert set(tokens) == {*sections.DATASETS, "imagefolder"}
+    assert set(tokens) == set(KNOWN)
     sizes = {"digits-vit": 16, "fashion_mnist-vit": 196, "cifar10-vit": 256, "imagefolder-vit": 16}
     for name, expected in sizes.items():
         assert trainings[f"{name}-none"]["tokens"] == expected
@@ -136,7 +137,7 @@ def test_bad_settings_of_other_data_sets_are_named(dataset, changes, words):
         (
             "datasets",
             ["digit"],
-            "images.dataset: 'digit' .* be one of: digits, fashion_mnist, ci",
+            "images.datasets: 'digit' .* be one of: digits, fashion_mnist, ci",
         ),
         ("models.vit.permutations", ["rows"], "permutation: 'rows' .* none, patch, pixel"),
         ("split.test", 1.0, "images.split.test: 1.0 .* lie in"),

@@ -16,7 +16,8 @@ from hypothesis.extra import numpy as arrays
 
 from attention_theory import files
 from attention_theory.errors import BadInput
-from attention_theory.images import cifar, data, fashion_mnist, sections, svhn
+from attention_theory.images import cifar, data, fashion_mnist, svhn
+from attention_theory.images.datasets import KNOWN
 from attention_theory.images.settings import Split
 from attention_theory.images.sources import Location
 
@@ -40,7 +41,7 @@ def test_a_data_set_is_read_as_it_was_written(dataset, tmp_path):
     images, labels = archives.parts(dataset, N)
     np.testing.assert_array_equal(source.images, images.reshape(-1, *images.shape[2:]))
     np.testing.assert_array_equal(source.labels, labels.ravel())
-    known = sections.DATASETS[dataset]
+    known = KNOWN[dataset].data
     assert source.images.shape[1:] == (known.channels, known.size, known.size)
     assert source.images.dtype == np.uint8 and source.labels.dtype == np.int64
     assert (source.classes, source.test) == (known.classes, N)

@@ -12,6 +12,7 @@ import pandas as pd
 from attention_theory import claims
 from attention_theory.claims import CONTRADICTED, INCONCLUSIVE, SUPPORTED, Claim, Judgement, not_run
 from attention_theory.images import columns, pairs, pretrained_claims, transfer_columns
+from attention_theory.images.datasets import KNOWN
 from attention_theory.images.margins import HALF_WAY, MARGIN, SUFFERS, SURVIVES
 from attention_theory.images.names import label
 from attention_theory.images.transfer_claims import I4
@@ -19,14 +20,6 @@ from attention_theory.statistics import Interval, equivalent, not_worse, t_inter
 
 SOURCE = "Sec. 6, Fig. 3"
 CNNS = ("cnn", "resnet18", "vgg19_bn")
-DATASETS = {  # as the ledger calls them
-    "digits": "scikit-learn's digits",
-    "fashion_mnist": "Fashion-MNIST",
-    "cifar10": "CIFAR-10",
-    "cifar100": "CIFAR-100",
-    "svhn": "SVHN",
-    "imagefolder": "ImageNet (a folder of images)",
-}
 
 
 def judge_permuted_accuracy(accuracy: pd.DataFrame) -> Judgement:
@@ -164,11 +157,11 @@ CLAIMS = [
     *(
         Claim(
             f"I3.{dataset}",
-            f"a ViT with positional attention competes with a vanilla ViT on {name}",
+            f"a ViT with positional attention competes with a vanilla ViT on {known.title}",
             "Sec. 6, tables",
             partial(judge_competition, dataset),
         )
-        for dataset, name in DATASETS.items()
+        for dataset, known in KNOWN.items()
     ),
     I4,
     pretrained_claims.LOCAL_POSITIONS,

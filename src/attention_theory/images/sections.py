@@ -9,6 +9,7 @@ from pathlib import Path
 
 from attention_theory.errors import require, within
 from attention_theory.images import procedures, recipes
+from attention_theory.images.datasets import FOLDER, KNOWN
 from attention_theory.images.settings import (
     NEIGHBOURS,
     Architecture,
@@ -21,28 +22,16 @@ from attention_theory.images.settings import (
     check_seeds,
 )
 
-# `images` are those that a split divides: all but the test part that a data set may have.
-DATASETS = {
-    "digits": DataSet(images=1797, size=8, channels=1, classes=10),
-    "fashion_mnist": DataSet(images=60_000, size=28, channels=1, classes=10),
-    "cifar10": DataSet(images=50_000, size=32, channels=3, classes=10),
-    "cifar100": DataSet(images=50_000, size=32, channels=3, classes=100),
-    "svhn": DataSet(images=73_257, size=32, channels=3, classes=10),
-}
-FOLDER = "imagefolder"  # the configuration says what its images are; nobody how many
-EMBEDDED = ("digits",)  # ship inside a library and have no test part of their own
-
 
 def datasets(section: Mapping) -> dict[str, dict]:
     """The options of each data set's preparation. Raises BadInput with the key at fault."""
     with within("config key images"):
         for dataset in section["datasets"]:
-            allowed = "be one of: " + ", ".join([*DATASETS, FOLDER])
-            require(dataset in [*DATASETS, FOLDER], "dataset", dataset, allowed)
+            require(dataset in KNOWN, "datasets", dataset, "be one of: " + ", ".join(KNOWN))
     options = {}
     for dataset in section["datasets"]:
         options[dataset] = asdict(_split(section, dataset))
-        if dataset not in EMBEDDED:
+        if not KNOWN[dataset].embedded:
             places = {key: section[key] for key in ("data_dir", "downloads", "mirror")}
             options[dataset] |= {key: value for key, value in places.items() if value is not None}
             options[dataset]["checksum"] = [
@@ -140,7 +129,7 @@ def pretrained(section: Mapping) -> dict[str, object]:
 def _known(section: Mapping, dataset: str) -> DataSet:
     """What is known of a data set; the number of images is 0 where it is not."""
     if dataset != FOLDER:
-        return DATASETS[dataset]
+        return KNOWN[dataset].data
     frame = _frame(section)
     return DataSet(0, frame.size, 3, frame.classes)
 
@@ -154,10 +143,11 @@ def _split(section: Mapping, dataset: str) -> Split:
     """The split of a data set: `test` is for those that have no test part of their own."""
     with within("config key images.split"):
         split = Split(**section["split"])
-        if dataset not in EMBEDDED:
+        _, data, embedded = KNOWN[dataset]
+        if not embedded:
             split = replace(split, test=0.0)
-        if dataset in DATASETS:
-            split.check_images(DATASETS[dataset].images, dataset not in EMBEDDED)
+        if data is not None:
+            split.check_images(data.images, not embedded)
         return split
 
 

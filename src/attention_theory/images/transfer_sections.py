@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from attention_theory.errors import require, within
 from attention_theory.images import sections, transfer_settings
+from attention_theory.images.datasets import FOLDER, KNOWN
 from attention_theory.images.settings import DataSet
 from attention_theory.images.transfer_settings import (
     Draws,
@@ -46,7 +47,7 @@ def _check_data(own: Mapping, data: DataSet) -> None:
 
 def _known(section: Mapping, dataset: str) -> DataSet:
     """What is known of a data set before it is read."""
-    if dataset != sections.FOLDER:
-        return sections.DATASETS[dataset]
+    if dataset != FOLDER:
+        return KNOWN[dataset].data
     frame = section["imagefolder"]
     return DataSet(0, frame["size"], 3, frame["classes"])

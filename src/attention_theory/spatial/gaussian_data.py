@@ -12,7 +12,7 @@ from attention_theory.spatial.settings import Architecture
 
 def labelling_function(phi: str, z: np.ndarray, partition: np.ndarray) -> np.ndarray:
     """f* (n,) from the coefficients z, in float64."""
-    return PHIS[phi](_by_set(z.astype(float), partition)).sum(axis=1)
+    return PHIS[phi].function(_by_set(z.astype(float), partition)).sum(axis=1)
 
 
 def labels(phi: str, z: np.ndarray, partition: np.ndarray) -> np.ndarray:

@@ -8,15 +8,10 @@ from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
 
 from attention_theory import style
+from attention_theory.spatial.gaussian_settings import PHIS
 
 Drawn = tuple[Figure, pd.DataFrame]
 
-_NAMES = {  # of a phi, s the sum of <w*, X_i> over a set
-    "tanh": "$\\tanh(s/2)$",
-    "cubic": "$s^3$",
-    "linear": "$s$",
-    "per_patch": "$\\Sigma_i \\tanh$",
-}
 _ACCURACIES = {  # column: label, marker, filled
     "train_accuracy": ("training", "^", False),
     "accuracy": ("test", "o", True),
@@ -53,7 +48,7 @@ def _draw_maps(
         image = axis.imshow(shown, cmap=style.DIFFERENCE_MAP, norm=norm)
         axis.spines[["top", "right"]].set_visible(True)
         axis.set(xticks=[], yticks=[], facecolor="0.85")
-        name = _NAMES.get(phi, phi)
+        name = _label(phi)
         axis.set_title(f"{name}: association {associated[phi]:.2f}", fontsize=8)
         bar = figure.colorbar(image, ax=axis, location="bottom", shrink=0.8, pad=0.03)
         bar.ax.tick_params(labelsize=7)
@@ -84,7 +79,7 @@ def _draw_contrast(axis: Axes, gaussian: pd.DataFrame, phis: list[str]) -> None:
     axis.scatter(1e3 * gaussian.contrast, gaussian.gamma - gaussian.rho, c=colours, s=12)
     for number, phi in enumerate(phis):
         look = {"marker": "o", "linestyle": "none", "markersize": 3.5}
-        axis.plot([], [], color=style.PALETTE[number], label=_NAMES.get(phi, phi), **look)
+        axis.plot([], [], color=style.PALETTE[number], label=_label(phi), **look)
     axis.legend(fontsize=7, loc="upper left")
     axis.set(xlabel="contrast of the labels, $\\times 10^3$", ylabel="$\\gamma - \\rho$ at the end")
 
@@ -108,8 +103,13 @@ def _places(gaussian: pd.DataFrame, phis: list[str]) -> tuple[pd.Series, list]:
     return numbers, [style.PALETTE[number] for number in numbers]
 
 
+def _label(phi: str) -> str:
+    """What the figure calls a phi."""
+    return PHIS[phi].label if phi in PHIS else phi
+
+
 def _name_phis(axis: Axes, phis: list[str]) -> None:
-    names = [_NAMES.get(phi, phi) for phi in phis]
+    names = [_label(phi) for phi in phis]
     axis.set_xticks(range(len(phis)), names, fontsize=7)
     axis.set(xlim=(-0.5, len(phis) - 0.5), xlabel="$\\phi$ of the labelling function")
 

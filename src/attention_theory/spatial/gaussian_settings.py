@@ -3,21 +3,30 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
 from attention_theory.errors import require
 from attention_theory.step import option
 
-# phi of Definition 2.1: from the coefficients <w*, X_i> of each set's patches, (..., C), to (...).
-# tanh saturates, cubic grows faster than linearly; what the last two sum to ignores the sets.
-PHIS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "tanh": lambda c: np.tanh(c.sum(axis=-1) / 2),
-    "cubic": lambda c: c.sum(axis=-1) ** 3,
-    "linear": lambda c: c.sum(axis=-1),
-    "per_patch": lambda c: np.tanh(c).sum(axis=-1),
+
+class Phi(NamedTuple):
+    """phi of Definition 2.1: from the coefficients <w*, X_i> of each set's patches, (..., C), to
+    (...). Odd, so that both labels are as likely."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    label: str  # in figures; s is the sum over a set
+    structured: bool = True  # f* depends on the partition: there is a structure to learn
+
+
+PHIS = {  # tanh saturates, cubic grows faster than linearly
+    "tanh": Phi(lambda c: np.tanh(c.sum(axis=-1) / 2), "$\\tanh(s/2)$"),
+    "cubic": Phi(lambda c: c.sum(axis=-1) ** 3, "$s^3$"),
+    "linear": Phi(lambda c: c.sum(axis=-1), "$s$", structured=False),
+    "per_patch": Phi(lambda c: np.tanh(c).sum(axis=-1), "$\\Sigma_i \\tanh$", structured=False),
 }
-STRUCTURED = ("tanh", "cubic")  # f* depends on the partition: there is a structure to learn
+STRUCTURED = tuple(name for name, phi in PHIS.items() if phi.structured)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+"""docs/extending.md, followed literally in one copy of the project."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import recipes
+from checkout import OUTSIDE, ROOT, Checkout
+
+RECIPES = recipes.read(ROOT / "docs" / "extending.md")
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory) -> Checkout:
+    """A copy in which every recipe's edits are made."""
+    checkout = Checkout(tmp_path_factory.mktemp("extended"))
+    for recipe in RECIPES.values():
+        recipes.apply(recipe, checkout.folder)
+    return checkout
+
+
+def sh(checkout: Checkout, script: str) -> str:
+    """Run commands as a user does, the project being installed; everything that they said."""
+    path = os.pathsep.join([str(BIN), OUTSIDE["PATH"]])
+    found = os.pathsep.join([str(checkout.folder / "src"), OUTSIDE.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        ["bash", "-euc", script],
+        cwd=checkout.folder,
+        env=OUTSIDE | {"PATH": path, "PYTHONPATH": found.rstrip(os.pathsep)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}"
+    return done.stdout
+
+
+def test_there_are_five():
+    assert list(RECIPES) == ["A phi", "A data set", "An attention", "A claim", "A study"]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_recipe_shows_what_the_page_says(extended, name):
+    recipe = RECIPES[name]
+    assert recipe.edits and recipe.commands and recipe.shown
+    output = "".join(sh(extended, script) for script in recipe.commands)
+    missing = recipes.first_missing(recipe.shown, output)
+    assert missing is None, f"the page shows, and these commands do not: {missing}\n{output}"
+
+
+def test_what_was_added_is_in_the_whole_run(extended):
+    """Jobs, claims, and the new study's part of the ledger."""
+    dry = sh(extended, "snakemake --configfile config/smoke.yaml --cores 1 --dry-run")
+    assert {"collapse_depth", "collapse_figures", "collapse_claims"} <= {
+        line.split()[-1].rstrip(":") for line in dry.splitlines() if "rule collapse" in line
+    }
+    ledger = dry.partition("rule ledger:")[2].partition("output:")[0]
+    assert "results/smoke/collapse/claims.csv" in ledger
+    assert "results/smoke/images/training/photographs-cnn-patch.csv" in dry
+    listed = "from attention_theory.{0} import claims; print([one.id for one in claims.CLAIMS])"
+    assert "'G2'" in sh(extended, f'python -c "{listed.format("spatial")}"')
+    assert "'I3.photographs'" in sh(extended, f'python -c "{listed.format("images")}"')
+
+
+def test_the_result_is_clean(extended):
+    sh(extended, "ruff check && ruff format --check && snakefmt --check Snakefile workflow")
+    sh(extended, "snakemake --lint")
