@@ -114,7 +114,9 @@ for permutation, seeds in config["images"]["seeds"].items():
         resources:
             gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
         params:
-            checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
+            checkpoints=lambda wildcards, output: str(
+                Path(output.table).parents[1] / "checkpoints" / wildcards.setting
+            ),
             device=lambda wildcards, resources: ours.options(
                 {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}
             ),
@@ -236,6 +238,7 @@ if image_sections.compares(IMAGE_SETTINGS):
                 f"{IMAGES}/figures/cost.png",
                 caption="../report/images/cost.rst",
                 category="images",
+                subcategory="figures",
                 labels={"figure": "cost"},
             ),
             table=f"{IMAGES}/figures/cost.csv",
