@@ -17,14 +17,15 @@ QUIET = (  # nothing but what the page asks for
     "--disable-component-update --disable-sync --disable-default-apps --disable-extensions "
     "--disable-domain-reliability --no-pings --window-size=1500,950 --remote-debugging-port=0"
 ).split()
+NO_WAY_OUT = "--host-resolver-rules=MAP * ~NOTFOUND"  # for Chromium's own errands, too
 PATIENCE = 60.0  # seconds
 
 
 class Browser:
     """A page in a browser of its own; `requests` are the addresses that it asked for.
 
-    A context manager. After its end `asked_outside` holds the addresses beyond this machine that
-    any part of the browser asked for, as Chromium's own log of its network has them.
+    A context manager. After its end `asked_outside` holds the addresses on a network that a page
+    asked for, as Chromium's own log of it has them (its own errands have no origin).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -37,7 +38,8 @@ class Browser:
     def __enter__(self) -> "Browser":
         self.log = self.folder / "network.json"
         profile = self.folder / "profile"
-        words = [PROGRAM, *QUIET, f"--user-data-dir={profile}", f"--log-net-log={self.log}"]
+        words = [PROGRAM, *QUIET, NO_WAY_OUT]
+        words += [f"--user-data-dir={profile}", f"--log-net-log={self.log}"]
         with (self.folder / "chromium.log").open("w") as said:
             self.process = subprocess.Popen([*words, "about:blank"], stdout=said, stderr=said)
         port = profile / "DevToolsActivePort"
@@ -51,9 +53,9 @@ class Browser:
         self.process.wait(PATIENCE)
         self.loop.run_until_complete(self.session.close())
         self.loop.close()
-        events = json.loads(self.log.read_text())["events"]
-        urls = {event.get("params", {}).get("url", "") for event in events}
-        self.asked_outside = sorted(url for url in urls if url.startswith(("http", "ws", "ftp")))
+        events = [event.get("params", {}) for event in json.loads(self.log.read_text())["events"]]
+        asked = {x["url"] for x in events if x.get("initiator", "not an origin") != "not an origin"}
+        self.asked_outside = sorted(asked)
 
     async def _connect(self, address: str) -> None:
         self.session = aiohttp.ClientSession()

@@ -114,9 +114,7 @@ for permutation, seeds in config["images"]["seeds"].items():
         resources:
             gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
         params:
-            checkpoints=lambda wildcards, output: str(
-                Path(output.table).parents[1] / "checkpoints" / wildcards.setting
-            ),
+            checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
             device=lambda wildcards, resources: ours.options(
                 {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}
             ),
