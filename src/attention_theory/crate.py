@@ -62,29 +62,8 @@ def _describe(crate: "ROCrate", folder: Path, asked: options.Asked) -> None:
     """Fill the crate: the workflow, what went in, what came out, and the run that made it."""
     records = {path: json.loads(path.read_text("utf-8")) for path in _records(folder)}
     started, ended = _times(records)
-    crate.name = f"attention-theory: the run {folder.name}"
-    crate.description = (
-        "Experiments on how attention learns, run again: a ledger that says claim by claim what "
-        "the theory states, what this run measured, whether it holds; with figures and tables"
-    )
-    crate.datePublished = ended
-    crate.license = _add(crate, LICENSE, "CreativeWork", name="MIT License", identifier=LICENSE)
-    for profile, name in PROFILES.items():
-        version = profile.rsplit("/", 1)[1]
-        entity = _add(crate, profile, "CreativeWork", name=name, version=version)
-        crate.root_dataset.append_to("conformsTo", entity)
-    crate.metadata.extra_contexts.append(TERMS)
-    versions = {name: version for record in records.values() for name, version in _versions(record)}
-    workflow = crate.add_workflow(
-        WORKFLOW, str(WORKFLOW), main=True, lang="snakemake", lang_version=versions["snakemake"],
-        properties={"name": "attention-theory", "license": {"@id": LICENSE}},
-    )  # fmt: skip
-    workflow["softwareRequirements"] = [
-        _add(crate, f"#{name}", "SoftwareApplication", name=name, softwareVersion=version)
-        for name, version in versions.items()
-    ]
-    for path in _sources():
-        _file(crate, path)
+    _head(crate, folder, ended)
+    workflow = _workflow(crate, records)
     action = crate.add_action(
         workflow,
         identifier=f"#run-{folder.name}",
@@ -97,16 +76,56 @@ def _describe(crate: "ROCrate", folder: Path, asked: options.Asked) -> None:
             "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
         },
     )
-    crate.root_dataset["mentions"] = [action]
+    crate.root_dataset["mentions"] = action
     for path in records:
         _file(crate, path)["about"] = action
 
 
-def _add(crate: "ROCrate", identifier: str, type_: str, **properties: Any) -> Any:
+def _head(crate: "ROCrate", folder: Path, published: str) -> None:
+    """What the crate is, by which profiles and under which licence."""
+    crate.name = f"attention-theory: the run {folder.name}"
+    crate.description = (
+        "Experiments on how attention learns, run again: a ledger that says claim by claim what "
+        "the theory states, what this run measured, whether it holds; with figures and tables"
+    )
+    crate.datePublished = published
+    crate.license = _add(crate, LICENSE, "CreativeWork", name="MIT License", identifier=LICENSE)
+    for profile, name in PROFILES.items():
+        version = profile.rsplit("/", 1)[1]
+        entity = _add(crate, profile, "CreativeWork", name=name, version=version)
+        crate.root_dataset.append_to("conformsTo", entity)
+    crate.metadata.extra_contexts.append(TERMS)
+
+
+def _workflow(crate: "ROCrate", records: dict[Path, dict]) -> Any:
+    """Add the workflow's files; the main one, with the versions of the software that ran it."""
+    versions = {}
+    for record in records.values():
+        versions |= record.get("versions", {})
+    properties = {
+        "name": "attention-theory",
+        "license": {"@id": LICENSE},
+        "encodingFormat": "text/plain",
+        "sha256": checksums.sha256(WORKFLOW),
+    }
+    workflow = crate.add_workflow(
+        WORKFLOW, str(WORKFLOW), main=True, lang="snakemake", lang_version=versions["snakemake"],
+        properties=properties, record_size=True,
+    )  # fmt: skip
+    workflow["softwareRequirements"] = [
+        _add(crate, f"#{name}", "SoftwareApplication", name=name, softwareVersion=version)
+        for name, version in versions.items()
+    ]
+    for path in _sources():
+        _file(crate, path)
+    return workflow
+
+
+def _add(crate: "ROCrate", id_: str, type_: str, **properties: Any) -> Any:
     """Add an entity that is no file."""
     from rocrate.model import ContextEntity
 
-    return crate.add(ContextEntity(crate, identifier, {"@type": type_} | properties))
+    return crate.add(ContextEntity(crate, id_, {"@type": type_} | properties))
 
 
 def _file(crate: "ROCrate", path: Path, sha256: str | None = None) -> Any:
@@ -131,7 +150,7 @@ def _inputs(crate: "ROCrate", workflow: Any, asked: options.Asked) -> list[Any]:
         "base_seed", "Integer", identifier="#base_seed", defaultValue=str(seeds[0]),
         description="the seed that every random stream derives from",
     )  # fmt: skip
-    workflow["input"] = [parameter]
+    workflow["input"] = parameter
     value = _add(
         crate, "#base_seed-value", "PropertyValue", name="base_seed", value=seed,
         exampleOfWork=parameter,
@@ -142,10 +161,6 @@ def _inputs(crate: "ROCrate", workflow: Any, asked: options.Asked) -> list[Any]:
 def _records(folder: Path) -> list[Path]:
     """The provenance records of a run, a job each."""
     return sorted(folder.rglob(f"{checksums.RECORDS}/*.json"))
-
-
-def _versions(record: dict) -> Iterator[tuple[str, str]]:
-    yield from record.get("versions", {}).items()
 
 
 def _times(records: dict[Path, dict]) -> tuple[str, str]:
