@@ -14,7 +14,7 @@ from typing import Any
 
 from attention_theory import code as source
 from attention_theory import devices, own, provenance
-from attention_theory.config import config_hash
+from attention_theory.config import config_hash, read
 from attention_theory.errors import BadInput
 
 
@@ -26,13 +26,30 @@ def checked(function: Callable, *arguments: object) -> Any:
         sys.exit(str(error))
 
 
-def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
-    """The files behind a step, for a rule's `code=` input, relative to the working folder.
+def completed(config: Mapping, defaults: Path) -> dict:
+    """The configuration, with what it leaves out from the file `defaults`."""
+    return _laid_over(config, checked(read, defaults))
 
-    With them those of the classes of a user's own that the step's options name.
+
+def _laid_over(changes: Mapping, base: Mapping) -> dict:
+    """As Snakemake lays one configuration over another: mappings are merged, all else replaced."""
+    merged = dict(base)
+    for key, value in changes.items():
+        below = merged.get(key)
+        both = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[key] = _laid_over(value, below) if both else value
+    return merged
+
+
+def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
+    """The files behind a step, for a rule's `code=` input.
+
+    With them those of the classes of a user's own that the step's options name. Relative to the
+    working folder where that is the checkout; else absolute, which no module's `prefix` changes.
     """
     names = [value for value in (options or {}).values() if isinstance(value, str)]
-    return [os.path.relpath(path) for path in (*source.closure(module), *own.files(*names))]
+    named = os.path.relpath if source.SOURCE.parent == Path.cwd() else os.path.abspath
+    return [named(path) for path in (*source.closure(module), *own.files(*names))]
 
 
 def options(values: Mapping[str, object]) -> str:

@@ -236,6 +236,7 @@ if image_sections.compares(IMAGE_SETTINGS):
                 f"{IMAGES}/figures/cost.png",
                 caption="../report/images/cost.rst",
                 category="images",
+                subcategory="figures",
                 labels={"figure": "cost"},
             ),
             table=f"{IMAGES}/figures/cost.csv",
