@@ -49,6 +49,27 @@ def each_seed(name: str, path: str, seeds: int) -> dict[str, str]:
     return {f"{name}_{seed}": path.replace("{seed}", str(seed)) for seed in range(seeds)}
 
 
+def numbered(counts: Mapping[str, int]) -> str:
+    """A pattern of the names `<name>-<number>`, the numbers below each name's count.
+
+    For a rule's `wildcard_constraints`: of thousands of settings the list itself would stand in the
+    pattern of every output, and reading it would take most of the time.
+    """
+    return "|".join(f"{name}-(?:{below(count)})" for name, count in counts.items() if count)
+
+
+def below(number: int) -> str:
+    """A pattern of the whole numbers from 0 to `number` - 1, which must be 0 at least."""
+    last = str(number - 1)
+    shorter = ["0", *("[1-9]" + "[0-9]" * more for more in range(len(last) - 1))]
+    smaller = [
+        f"{last[:place]}[{first}-{int(digit) - 1}]" + "[0-9]" * (len(last) - place - 1)
+        for place, digit in enumerate(last)
+        if int(digit) > (first := int(place == 0))
+    ]
+    return "|".join([*shorter, *smaller, last])
+
+
 def named(_wildcards: object, input: Mapping[str, object]) -> str:
     """A rule's named inputs (all but `code`) as `--input NAME=PATH`; a `params` function."""
     pairs = [f"{name}={path}" for name, path in input.items() if name != "code"]

@@ -6,6 +6,9 @@ from attention_theory.spatial import sections as spatial_sections
 SPATIAL = f"{RESULTS}/spatial"
 PRETRAINING = config["spatial"]["pretraining"]
 PRETRAINING_SETTINGS = ours.checked(spatial_sections.pretraining, PRETRAINING)
+PRETRAINING_NAMES = ours.numbered(
+    {sweep: len(changes) for sweep, changes in PRETRAINING["sweeps"].items()}
+)
 TRANSFER = config["spatial"]["transfer"]
 TRANSFER_SETTINGS = ours.checked(
     spatial_sections.transfer, TRANSFER, PRETRAINING_SETTINGS, PRETRAINING["seeds"]
@@ -28,7 +31,7 @@ rule spatial_pretraining:
     log:
         f"{SPATIAL}/logs/pretraining-{{setting}}.log",
     wildcard_constraints:
-        setting="|".join(PRETRAINING_SETTINGS),
+        setting=PRETRAINING_NAMES,
     cache: True
     conda:
         ENVIRONMENT
