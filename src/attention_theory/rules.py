@@ -35,6 +35,11 @@ def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
     return [os.path.relpath(path) for path in (*source.closure(module), *own.files(*names))]
 
 
+def piped(module: str) -> list[str]:
+    """The files behind a step that is run through `piped`, which gives it files by the thousand."""
+    return sorted({*code("piped"), *code(module)})
+
+
 def options(values: Mapping[str, object]) -> str:
     """`{"eta_v": 0.1}` as command-line options: `--eta-v 0.1`; a list repeats its option."""
     words = []

@@ -145,7 +145,7 @@ rule images_similarity:
                 {IMAGE_SETTINGS[name]["images"] for name in WITH_SIMILARITY}
             ),
         ),
-        code=ours.code("images.measuring"),
+        code=ours.piped("images.measuring"),
     output:
         table=f"{IMAGES}/similarity.csv",
         provenance=f"{IMAGES}/provenance/similarity.json",
@@ -160,7 +160,7 @@ rule images_similarity:
         ),
         base_seed=config["base_seed"],
     shell:
-        "python -m attention_theory.images.measuring {input.snapshots:q}"
+        "printf '%s\\0' {input.snapshots:q} | python -m attention_theory.piped images.measuring"
         " {params.permutations} --base-seed {params.base_seed}"
         " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 

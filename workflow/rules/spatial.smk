@@ -201,7 +201,7 @@ rule spatial_costs:
         records=expand(
             rules.spatial_pretraining.output.provenance, setting=PRETRAINING_SETTINGS
         ),
-        code=ours.code("costs"),
+        code=ours.piped("costs"),
     output:
         table=f"{SPATIAL}/costs.csv",
         provenance=f"{SPATIAL}/provenance/costs.json",
@@ -211,7 +211,8 @@ rule spatial_costs:
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        "printf '%s\\0' {input.records:q} | python -m attention_theory.piped costs"
+        " --output {output.table:q}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
