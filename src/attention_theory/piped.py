@@ -2,9 +2,9 @@
 
     printf '%s\\0' PATH... | python -m attention_theory.piped tables --output table.csv
 
-is `python -m attention_theory.tables --output table.csv PATH...`, whatever the number of files: what
-the system puts on one command line is limited (on Linux mostly 2 MiB, some 30,000 paths), what a
-shell's own printf writes is not. Rules that gather use it.
+is `python -m attention_theory.tables --output table.csv PATH...`, whatever the number of files:
+what the system puts on one command line is limited (on Linux mostly 2 MiB, some 30,000 paths), what
+a shell's own printf writes is not. Rules that gather use it.
 """
 
 import os

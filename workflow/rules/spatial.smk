@@ -42,11 +42,10 @@ rule spatial_pretraining:
             PRETRAINING_SETTINGS[wildcards.setting]
             | {"seeds": PRETRAINING["seeds"], "base_seed": config["base_seed"]}
         ),
-        models=lambda wildcards, output: str(Path(output.table).parent),
     shell:
         "python -m attention_theory.spatial.pretraining --setting {wildcards.setting}"
         " {params.options} --table {output.table:q} --trajectory {output.trajectory:q}"
-        " --models {params.models:q} --gpu {resources.gpu}"
+        ' --models "$(dirname {output.table:q})" --gpu {resources.gpu}'
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
