@@ -52,6 +52,11 @@ def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
     return [named(path) for path in (*source.closure(module), *own.files(*names))]
 
 
+def piped(module: str) -> list[str]:
+    """The files behind a step that is run through `piped`, which gives it files by the thousand."""
+    return sorted({*code("piped"), *code(module)})
+
+
 def options(values: Mapping[str, object]) -> str:
     """`{"eta_v": 0.1}` as command-line options: `--eta-v 0.1`; a list repeats its option."""
     words = []
@@ -64,6 +69,27 @@ def options(values: Mapping[str, object]) -> str:
 def each_seed(name: str, path: str, seeds: int) -> dict[str, str]:
     """Named outputs `<name>_<seed>`, one a seed: a cached rule must name every file by itself."""
     return {f"{name}_{seed}": path.replace("{seed}", str(seed)) for seed in range(seeds)}
+
+
+def numbered(counts: Mapping[str, int]) -> str:
+    """A pattern of the names `<name>-<number>`, the numbers below each name's count.
+
+    For a rule's `wildcard_constraints`: of thousands of settings the list itself would stand in the
+    pattern of every output, and reading it would take most of the time.
+    """
+    return "|".join(f"{name}-(?:{below(count)})" for name, count in counts.items() if count)
+
+
+def below(number: int) -> str:
+    """A pattern of the whole numbers from 0 to `number` - 1, which must be 0 at least."""
+    last = str(number - 1)
+    shorter = ["0", *("[1-9]" + "[0-9]" * more for more in range(len(last) - 1))]
+    smaller = [
+        f"{last[:place]}[{first}-{int(digit) - 1}]" + "[0-9]" * (len(last) - place - 1)
+        for place, digit in enumerate(last)
+        if int(digit) > (first := int(place == 0))
+    ]
+    return "|".join([*shorter, *smaller, last])
 
 
 def named(_wildcards: object, input: Mapping[str, object]) -> str:

@@ -10,7 +10,7 @@ for study, tables in TABLES.items():
                 f"{study}_table_{table}"
             input:
                 parts=parts,
-                code=ours.code("tables"),
+                code=ours.piped("tables"),
             output:
                 table=f"{RESULTS}/{study}/{table}.csv",
                 provenance=f"{RESULTS}/{study}/provenance/table-{table}.json",
@@ -20,7 +20,8 @@ for study, tables in TABLES.items():
             conda:
                 ENVIRONMENT
             shell:
-                "python -m attention_theory.tables {input.parts:q} --output {output.table:q}"
+                "printf '%s\\0' {input.parts:q} | python -m attention_theory.piped tables"
+                " --output {output.table:q}"
                 " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
         OUTPUTS[study] += getattr(rules, f"{study}_table_{table}").output
@@ -148,7 +149,7 @@ rule costs:
             ]
             if path.endswith(".json")
         ],
-        code=ours.code("costs"),
+        code=ours.piped("costs"),
     output:
         table=report(
             f"{RESULTS}/costs.csv",
@@ -163,7 +164,8 @@ rule costs:
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        "printf '%s\\0' {input.records:q} | python -m attention_theory.piped costs"
+        " --output {output.table:q}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 

@@ -6,6 +6,9 @@ from attention_theory.spatial import sections as spatial_sections
 SPATIAL = f"{RESULTS}/spatial"
 PRETRAINING = config["spatial"]["pretraining"]
 PRETRAINING_SETTINGS = ours.checked(spatial_sections.pretraining, PRETRAINING)
+PRETRAINING_NAMES = ours.numbered(
+    {sweep: len(changes) for sweep, changes in PRETRAINING["sweeps"].items()}
+)
 TRANSFER = config["spatial"]["transfer"]
 TRANSFER_SETTINGS = ours.checked(
     spatial_sections.transfer, TRANSFER, PRETRAINING_SETTINGS, PRETRAINING["seeds"]
@@ -28,7 +31,7 @@ rule spatial_pretraining:
     log:
         f"{SPATIAL}/logs/pretraining-{{setting}}.log",
     wildcard_constraints:
-        setting="|".join(PRETRAINING_SETTINGS),
+        setting=PRETRAINING_NAMES,
     cache: True
     conda:
         ENVIRONMENT
@@ -39,11 +42,10 @@ rule spatial_pretraining:
             PRETRAINING_SETTINGS[wildcards.setting]
             | {"seeds": PRETRAINING["seeds"], "base_seed": config["base_seed"]}
         ),
-        models=lambda wildcards, output: str(Path(output.table).parent),
     shell:
         "python -m attention_theory.spatial.pretraining --setting {wildcards.setting}"
         " {params.options} --table {output.table:q} --trajectory {output.trajectory:q}"
-        " --models {params.models:q} --gpu {resources.gpu}"
+        ' --models "$(dirname {output.table:q})" --gpu {resources.gpu}'
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
@@ -198,7 +200,7 @@ rule spatial_costs:
         records=expand(
             rules.spatial_pretraining.output.provenance, setting=PRETRAINING_SETTINGS
         ),
-        code=ours.code("costs"),
+        code=ours.piped("costs"),
     output:
         table=f"{SPATIAL}/costs.csv",
         provenance=f"{SPATIAL}/provenance/costs.json",
@@ -208,7 +210,8 @@ rule spatial_costs:
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        "printf '%s\\0' {input.records:q} | python -m attention_theory.piped costs"
+        " --output {output.table:q}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
