@@ -68,6 +68,12 @@ def together(figures: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
+def scaled(amount: int) -> Callable[[object, int], int]:
+    """A resource (`mem_mb`, `runtime` in minutes) that grows with each attempt: what a cluster ended
+    for want of it gets more. A run on this machine has no limit of either and takes no notice."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def gpus(workflow: object) -> int | None:
     """How many GPUs the workflow may use on this machine; None where a cluster hands them out."""
     if not workflow.local_exec or workflow.remote_exec:

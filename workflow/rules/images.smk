@@ -113,6 +113,8 @@ for permutation, seeds in config["images"]["seeds"].items():
             ENVIRONMENT
         resources:
             gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
+            mem_mb=ours.scaled(4000),
+            runtime=ours.scaled(240),
         params:
             checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
             device=lambda wildcards, resources: ours.options(

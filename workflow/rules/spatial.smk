@@ -34,6 +34,8 @@ rule spatial_pretraining:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=lambda wildcards: ours.options(
             PRETRAINING_SETTINGS[wildcards.setting]
@@ -59,6 +61,9 @@ rule spatial_linear:
         setting="|".join(LINEAR_SETTINGS),
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=lambda wildcards: ours.options(
             LINEAR_SETTINGS[wildcards.setting] | {"base_seed": config["base_seed"]}
@@ -86,6 +91,8 @@ rule spatial_transfer:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(120),
     params:
         options=lambda wildcards, input: ours.options(
             {"model": list(input.model)}
@@ -115,6 +122,8 @@ rule spatial_gaussian:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(GAUSSIAN | {"base_seed": config["base_seed"]}),
     shell:
@@ -143,6 +152,8 @@ rule spatial_encodings:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(ENCODINGS | {"base_seed": config["base_seed"]}),
     shell:
@@ -165,6 +176,8 @@ rule spatial_unassociated:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=lambda wildcards: ours.options(
             UNASSOCIATED[wildcards.step] | {"base_seed": config["base_seed"]}
@@ -185,6 +198,9 @@ rule spatial_planted:
         f"{SPATIAL}/logs/planted.log",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(PLANTED),
     shell:
