@@ -69,8 +69,8 @@ def together(figures: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 
 def scaled(amount: int) -> Callable[[object, int], int]:
-    """A resource (`mem_mb`, `runtime` in minutes) that grows with each attempt: what a cluster ended
-    for want of it gets more. A run on this machine has no limit of either and takes no notice."""
+    """A resource (`mem_mb`, `runtime` in minutes) that grows with each attempt: what a cluster has
+    ended for want of it gets more. A run on this machine has no limit of either."""
     return lambda wildcards, attempt: amount * attempt
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from attention_theory import checksums, code, files
+from attention_theory import checksums, cluster, code, files
 
 LOGS, EARLIER = "logs", "earlier"
 SNAKEMAKE_LOGS = Path(".snakemake", "log")
@@ -84,4 +84,12 @@ def _failed(since: float) -> list[Path]:
         return []
     newest = max(logs, key=lambda path: path.stat().st_mtime)
     said = newest.read_text(encoding="utf-8", errors="replace")
-    return [Path(shlex.split(word)[0]) for word in dict.fromkeys(FAILED.findall(said))]
+    found = _named(said)
+    for log in cluster.failed(said):  # of a job on a node: what failed in it, or else itself
+        found += _named(log.read_text(encoding="utf-8", errors="replace")) or [log]
+    return list(dict.fromkeys(found))
+
+
+def _named(said: str) -> list[Path]:
+    """The logs of the jobs that failed, as a Snakemake says it."""
+    return [Path(shlex.split(word)[0]) for word in FAILED.findall(said)]

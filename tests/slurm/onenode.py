@@ -37,6 +37,7 @@ AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 ReturnToService=2
+SlurmdParameters=config_overrides
 MinJobAge=600
 KillWait=5
 OverTimeLimit=0
@@ -100,7 +101,7 @@ class OneNode:
 
     def _start(self) -> None:
         host = socket.gethostname().split(".")[0]
-        cpus, memory = os.cpu_count(), psutil.virtual_memory().total // 2**20 - 512
+        cpus, memory = max(4, os.cpu_count()), psutil.virtual_memory().total // 2**20 - 512
         CONFIGURATION.mkdir(exist_ok=True)
         slurm = SLURM.format(host=host, folder=self.folder, cpus=cpus, memory=memory)
         for path, content in zip(WRITTEN, (slurm, GRES), strict=True):
