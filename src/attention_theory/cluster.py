@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from attention_theory import config
@@ -17,7 +18,7 @@ from attention_theory.errors import BadInput, require
 PROFILES = Path("profiles")  # the link to workflow/profiles that Snakemake looks for, too
 LOGS = Path(".snakemake", "slurm_logs")  # the plugin's, made before its first job
 NAME = re.compile(r"(?:\w[\w-]*_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-FAILED = re.compile(r"SLURM-job '(\w+)' failed")  # as the plugin says it in Snakemake's log
+ENDED = re.compile(r"error: (?:\*\*\* )?(JOB .*|.*oom.kill.*?)(?: \*\*\*)?$", re.MULTILINE)
 PATIENCE = 180.0  # seconds that cancelled jobs may take: Slurm kills them 30 s after its signal
 
 
@@ -68,10 +69,16 @@ def clear() -> list[str]:
     return cancelled
 
 
-def failed(said: str) -> list[Path]:
-    """Slurm's logs of the jobs that failed, by what Snakemake's own log says."""
-    jobs = dict.fromkeys(FAILED.findall(said))
-    return [path for job in jobs for path in LOGS.rglob(f"{job}.log")]
+def told(since: float) -> Iterator[tuple[Path, str, list[str]]]:
+    """Slurm's log of the last attempt of each job, if it was written to since a time: where it is,
+    its text, and why Slurm ended the job, if it did."""
+    last: dict[Path, Path] = {}
+    for log in sorted(LOGS.rglob("*.log"), key=lambda log: log.stat().st_mtime):
+        if log.stat().st_mtime >= since:
+            last[log.parent] = log  # a folder a job
+    for log in last.values():
+        text = log.read_text(encoding="utf-8", errors="replace")
+        yield log, text, [f"Slurm: {why}" for why in dict.fromkeys(ENDED.findall(text))]
 
 
 def _queued() -> list[str]:

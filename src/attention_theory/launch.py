@@ -18,6 +18,7 @@ from attention_theory import cluster, config, devices, running, step, tidying
 from attention_theory.errors import require
 
 DEFAULT = Path("config", "config.yaml")
+QUIET = ("host", "reason")  # on a cluster a rule's errors, such as Slurm's, are among "rules"
 
 
 def main(
@@ -46,14 +47,14 @@ def main(
     if cluster.executor(profile or "default") == "local":
         options = ["--workflow-profile", str(cluster.PROFILES / profile)] if profile else []
         gpus = str(devices.count()) if gpus == "all" else gpus
-        options += ["--cores", cores, "--resources", f"gpu={gpus}"]
+        options += ["--cores", cores, "--resources", f"gpu={gpus}", "--quiet", *QUIET, "rules"]
     else:
-        options = cluster.options(profile, cores, gpus)
+        options = [*cluster.options(profile, cores, gpus), "--quiet", *QUIET]
         if gpus == "0":  # jobs on nodes know of the configuration alone
             allowed = "be another where the configuration demands a GPU (device: cuda)"
             require(chosen.get("device") != "cuda", "GPUS", gpus, allowed)
             settings["device"] = "cpu"
-    snakemake = [sys.executable, "-m", "snakemake", "--quiet", "host", "reason", "rules"]
+    snakemake = [sys.executable, "-m", "snakemake"]
     snakemake += ["--configfile", configuration] if configuration else []
     words = ["--config", *(f"{key}={value}" for key, value in settings.items())]
     folder = Path("results", run)

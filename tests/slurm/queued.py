@@ -27,7 +27,7 @@ rule all:
     input: expand("results/tiny/study/{job}.csv", job=config["jobs"]),
     localrule: True
 
-for kind, gpu in {"plain": 0, "gpu": ours.gpu(config, GPUS)}.items():
+for kind, gpu in {"plain": 0, "endless": 0, "gpu": ours.gpu(config, GPUS)}.items():
     rule:
         name: kind
         output:
@@ -38,9 +38,10 @@ for kind, gpu in {"plain": 0, "gpu": ours.gpu(config, GPUS)}.items():
         resources:
             gpu=gpu,
             mem_mb=ours.scaled(100),
-            runtime=lambda wildcards: 1 if wildcards.job == "plain_endless" else 30,
+            runtime=1 if kind == "endless" else ours.scaled(30),
+        retries: 0 if kind == "endless" else None  # None: as the profile says
         shell:
-            "python job.py {wildcards.job} --output {output.table:q}"
+            "python job.py {wildcards.job} --memory {resources.mem_mb} --output {output.table:q}"
             " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 """
 
@@ -55,6 +56,8 @@ import typer
 
 from attention_theory import files, step
 from attention_theory.errors import BadInput
+
+Named = Annotated[Path, typer.Option()]
 
 def note(line):
     with Path("journal").open("a") as journal:
@@ -72,8 +75,11 @@ def wait(seconds, condition=lambda: False):
     while not condition() and time.monotonic() < ended:
         time.sleep(0.1)
 
-def main(job: Annotated[str, typer.Argument()], output: Annotated[Path, typer.Option()],
-         provenance: Annotated[Path, typer.Option()]) -> None:
+def both_gpu_jobs_run():
+    return Path("journal").read_text().count("start gpu_") > 1
+
+def main(job: Annotated[str, typer.Argument()], memory: Annotated[int, typer.Option()],
+         output: Named, provenance: Named) -> None:
     """What its name says."""
     hurried = Path("go").exists()
     hold(job)
@@ -85,16 +91,13 @@ def main(job: Annotated[str, typer.Argument()], output: Annotated[Path, typer.Op
         with files.replacing(output) as temporary:
             temporary.write_text(f"job,device\\n{job},{device}\\n")
             if job.startswith("gpu_"):
-                begun = lambda: Path("journal").read_text().count("start gpu_") > 1
-                wait(60, begun)
+                wait(120, both_gpu_jobs_run)
             if job == "plain_fails":
                 raise BadInput("a bad value")
-            if job == "plain_grows" and int(os.environ["SLURM_MEM_PER_NODE"]) < 200:
+            if job == "plain_grows" and memory < 200:
                 raise BadInput("too little memory")
-            if job == "plain_endless":
-                wait(300)
-            if job.startswith("plain_long") and not hurried:
-                wait(300)
+            if job.startswith(("endless_", "plain_long")) and not hurried:
+                wait(600)
     note(f"end {job}")
 
 step.run(main)
@@ -140,7 +143,8 @@ class Queued:
 
     def journal(self, word: str) -> list[str]:
         """What jobs noted under a word: `start`, `end`, `twice`."""
-        lines = [line.split(maxsplit=1) for line in (self.folder / "journal").open()]
+        noted = (self.folder / "journal").read_text().splitlines()
+        lines = [line.split(maxsplit=1) for line in noted]
         return [rest.strip() for first, rest in lines if first == word]
 
     def outputs(self) -> set[str]:
