@@ -81,7 +81,7 @@ def both_gpu_jobs_run():
 def main(job: Annotated[str, typer.Argument()], memory: Annotated[int, typer.Option()],
          output: Named, provenance: Named) -> None:
     """What its name says."""
-    hurried = Path("go").exists()
+    hurried = "HURRIED" in os.environ
     hold(job)
     device = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     if device:
@@ -127,17 +127,18 @@ class Queued:
         (folder / RESULTS.parent / "claims.csv").write_text(LEDGER)
         (folder / RESULTS.parent / "costs.csv").write_text(COSTS)
 
-    def start(self) -> subprocess.Popen:
+    def start(self, **changes: str) -> subprocess.Popen:
         """`make figures PROFILE=mysite`, but for the set-up, in a process group of its own."""
-        here = {"PYTHONPATH": f"{ROOT / 'src'}:{OUTSIDE.get('PYTHONPATH', '')}"}
+        path = f"{ROOT / 'src'}:{OUTSIDE.get('PYTHONPATH', '')}"
+        here = {"PYTHONPATH": path, "PROFILE": "mysite"}
         return subprocess.Popen(
-            LAUNCH, cwd=self.folder, env=OUTSIDE | here | {"PROFILE": "mysite"},
+            LAUNCH, cwd=self.folder, env=OUTSIDE | here | changes,
             start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def launch(self) -> tuple[int, str]:
+    def launch(self, **changes: str) -> tuple[int, str]:
         """The same to its end: exit status and standard error."""
-        with self.start() as process:
+        with self.start(**changes) as process:
             _, said = process.communicate()
         return process.returncode, said
 
