@@ -111,11 +111,21 @@ def together(figures: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
+def scaled(amount: int) -> Callable[[object, int], int]:
+    """A resource (`mem_mb`, `runtime` in minutes) that grows with each attempt: what a cluster has
+    ended for want of it gets more. A run on this machine has no limit of either."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def gpus(workflow: object) -> int | None:
-    """How many GPUs the workflow may use on this machine; None where a cluster hands them out."""
-    if not workflow.local_exec or workflow.remote_exec:
-        return None
-    return workflow.global_resources.get("gpu").value or 0
+    """How many GPUs the workflow may use on this machine; None where a cluster hands them out.
+
+    While Snakemake reads a Snakefile it does not tell what executes the jobs: it is a cluster if
+    their number is limited (`jobs` in its profile), not their cores, or if this is a node of one.
+    """
+    given = workflow.global_resources.get("gpu").value
+    submits = workflow.global_resources["_nodes"].value is not None and given != 0
+    return None if submits or workflow.remote_exec else given or 0
 
 
 def gpu(config: Mapping, gpus: int | None, wanted: int = 1) -> int:

@@ -115,6 +115,8 @@ for permutation, seeds in config["images"]["seeds"].items():
             ENVIRONMENT
         resources:
             gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
+            mem_mb=ours.scaled(4000),
+            runtime=ours.scaled(240),
         params:
             device=lambda wildcards, resources: ours.options(
                 {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}

@@ -37,6 +37,8 @@ rule spatial_pretraining:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=lambda wildcards: ours.options(
             PRETRAINING_SETTINGS[wildcards.setting]
@@ -61,6 +63,9 @@ rule spatial_linear:
         setting="|".join(LINEAR_SETTINGS),
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=lambda wildcards: ours.options(
             LINEAR_SETTINGS[wildcards.setting] | {"base_seed": config["base_seed"]}
@@ -88,6 +93,8 @@ rule spatial_transfer:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(120),
     params:
         options=lambda wildcards, input: ours.options(
             {"model": list(input.model)}
@@ -117,6 +124,8 @@ rule spatial_gaussian:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(GAUSSIAN | {"base_seed": config["base_seed"]}),
     shell:
@@ -145,6 +154,8 @@ rule spatial_encodings:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(ENCODINGS | {"base_seed": config["base_seed"]}),
     shell:
@@ -167,6 +178,8 @@ rule spatial_unassociated:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=lambda wildcards: ours.options(
             UNASSOCIATED[wildcards.step] | {"base_seed": config["base_seed"]}
@@ -187,6 +200,9 @@ rule spatial_planted:
         f"{SPATIAL}/logs/planted.log",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(PLANTED),
     shell:
