@@ -1,5 +1,6 @@
 """A run that is stopped, killed or started twice, through the launcher, with three small jobs."""
 
+import contextlib
 import os
 import re
 import signal
@@ -12,6 +13,8 @@ import psutil
 import pytest
 from checkout import ROOT
 from tiny import LAUNCH, PART, RESULTS, TABLE, WAIT, Tiny, kill, until
+
+from attention_theory import running
 
 pytestmark = pytest.mark.faults
 SNAKEMAKE = (sys.executable, "-m", "snakemake", "--cores", "1")
@@ -34,6 +37,13 @@ def ended(tmp_path_factory):
 def finished(tmp_path, ended):
     """A copy of a run that has ended, whose files a test may damage."""
     return Tiny.copy(ended, tmp_path / "it's a naïve folder")
+
+
+@contextlib.contextmanager
+def held(folder):
+    """A folder that a run holds: this process stands for a launcher."""
+    with contextlib.chdir(folder), running.alone():
+        yield
 
 
 def goes_on(tiny):
@@ -109,6 +119,17 @@ def test_second_run_gets_one_line(tiny, first):
     assert "launch: another run works in this folder" in second.stderr
     assert process.poll() is None and tiny.half_written() == before != []
     kill(process)
+
+
+def test_a_plain_snakemake_beside_a_launcher_gets_one_line(tiny):
+    """Also before the launcher has started its own Snakemake: it may be tidying for minutes."""
+    with held(tiny.folder):
+        second = tiny.snakemake("--quiet")
+        assert second.returncode != 0 and not (tiny.folder / PART).exists()
+        lines = [line for line in second.stderr.splitlines() if "another run works" in line]
+        assert len(lines) == 1 and f"process {os.getpid()} on " in lines[0], second.stderr
+        assert "Traceback" not in second.stderr
+    goes_on(tiny)
 
 
 def test_jobs_that_outlive_their_run_are_not_disturbed(tiny):
@@ -239,6 +260,12 @@ def test_a_set_up_that_was_interrupted_starts_again(tmp_path):
     third = subprocess.run(command, check=False, **run, input="")
     assert third.returncode == 0, third.stderr
     assert list((tmp_path / ".venv").glob("installed-*")) and "launched" in third.stdout
+    with (tmp_path / "pyproject.toml").open("a") as file:
+        file.write("# another stamp")
+    with held(tmp_path):  # by a run, whose .venv this is
+        fourth = subprocess.run(command, check=False, **run, input="")
+    assert fourth.returncode != 0 and (tmp_path / ".venv" / "half").exists()
+    assert "set-up: a run works in this folder" in fourth.stderr
 
 
 FAKE = """#!/bin/sh

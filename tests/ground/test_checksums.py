@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from attention_theory import checksums, files, provenance, tables
+from attention_theory import checksums, files, provenance, tables, tidying
 from attention_theory.errors import BadInput
 
 NAMES = ("part.csv", "arrays.npz", "models/a.safetensors")
@@ -80,3 +80,36 @@ def test_results_may_be_moved_and_linked(study, tmp_path_factory):
     assert list(checksums.damaged(link)) == [link / "part.csv"]
     with pytest.raises(BadInput):
         checksums.check(link / "part.csv")
+
+
+def test_a_record_that_names_files_elsewhere_removes_nothing(study, tmp_path_factory):
+    """Records come with results that others made: what they name outside is not looked at."""
+    precious = tmp_path_factory.mktemp("home") / "precious.txt"
+    precious.write_text("mine")
+    names = {os.path.relpath(precious, study / "provenance"): "0", str(precious): "0"}
+    record = checksums.sealed({"outputs": names})
+    (study / "provenance" / "x.json").write_text(json.dumps(record))
+    assert list(checksums.damaged(study)) == []
+    tidying.tidy(study)
+    assert precious.read_text() == "mine"
+
+
+def test_a_sealed_record_without_outputs_is_damaged(study):
+    record = study / "provenance" / "x.json"
+    record.write_text(json.dumps(checksums.sealed({"seconds": 1.0})))
+    assert list(checksums.damaged(study)) == [record]
+    with pytest.raises(BadInput, match="damaged provenance record"):
+        checksums.read(record)
+
+
+def test_a_linked_folder_is_looked_through(study, tmp_path_factory):
+    """A study may lie on another disk: what is damaged or half-written there is found, once."""
+    results = tmp_path_factory.mktemp("results")
+    (results / "study").symlink_to(study)
+    (study / "back").symlink_to(results)  # a circle
+    os.truncate(study / "part.csv", 2)
+    half = study / ".part.999999999.csv"
+    half.write_text("half")
+    assert list(checksums.damaged(results)) == [results / "study" / "part.csv"]
+    tidying.tidy(results)
+    assert not half.exists() and not (study / "part.csv").exists()
