@@ -1,4 +1,6 @@
 # make figures   set up, run the workflow, print the ledger    CORES=8 GPUS=1 SEED=7 CONFIG=...
+# make report    the finished run as report.zip, for a browser    SEED=7 CONFIG=...
+# make crate     the finished run as crate.zip, a Workflow Run RO-Crate
 # make test      set up, run the tests
 # make compare   hold the run's ledger against the reference    LEDGER=results/laptop/claims.csv
 # make benchmark measure ratios in one run (some minutes)
@@ -15,11 +17,17 @@ export CORES GPUS SEED CONFIG
 STAMP := .venv/installed-$(shell { pwd; cat envs/requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
 RUN := .venv/bin/python -m
 
-.PHONY: figures test compare benchmark lint lock
+.PHONY: figures report crate test compare benchmark lint lock
 .DEFAULT_GOAL := figures
 
 figures: $(STAMP)
 	@$(RUN) attention_theory.launch
+
+report: $(STAMP)
+	@$(RUN) attention_theory.report
+
+crate: $(STAMP)
+	@$(RUN) attention_theory.crate
 
 test: $(STAMP)
 	$(RUN) pytest --numprocesses auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder

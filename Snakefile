@@ -3,7 +3,13 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(workflow.basedir, "src")))
+# Where this file lies, also if it is a module of another workflow (docs/module.md).
+ROOT = Path(str(workflow.current_basedir))
+if not (ROOT / "src").is_dir():
+    sys.exit(
+        f"{ROOT}: not a folder of this machine; a module needs a clone (git clone)"
+    )
+sys.path.insert(0, str(ROOT / "src"))
 
 from attention_theory import config as configuration
 from attention_theory import rules as ours
@@ -13,12 +19,17 @@ from attention_theory import running
 configfile: "config/config.yaml"
 
 
+# A workflow that uses this one as a module may give a part of the configuration.
+config = ours.completed(config, ROOT / "config" / "config.yaml")
 # The link `profiles` lets Snakemake find workflow/profiles/default beside this file.
 GPUS = ours.gpus(workflow)
-SCHEMA = Path(workflow.basedir, "config", "schema.yaml")
+SCHEMA = ROOT / "config" / "schema.yaml"
 ours.checked(configuration.check, config, SCHEMA, GPUS)
 ours.prepare_environment(config)
 RESULTS = f"results/{config['run']}"
+
+
+report: "workflow/report/workflow.rst"
 
 
 onstart:
@@ -41,7 +52,9 @@ rule all:
     input:
         *OUTPUTS.values(),
         *TIMED.values(),
+        *TABULATED.values(),
         rules.ledger.output,
+        rules.ledger_page.output,
         rules.costs.output,
     localrule: True
 
@@ -49,4 +62,5 @@ rule all:
 rule claims:
     input:
         rules.ledger.output,
+        rules.ledger_page.output,
     localrule: True

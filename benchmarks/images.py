@@ -27,7 +27,7 @@ from attention_theory.images.settings import DataSet
 from attention_theory.vit import VisionTransformer
 
 BATCH = 32
-ROUNDS = {4: 5, 2: 3}  # by patch
+ROUNDS = {4: 9, 2: 3}  # by patch
 OF_FLOP = 0.95  # of the ratio of operations, that the ratio of times should reach
 OF_PEAK = 0.75  # of the peak that each model should reach
 DATA = DataSet(images=1, size=32, channels=3, classes=10)

@@ -8,15 +8,17 @@ import os
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from attention_theory import config, devices, running, step, tidying
+from attention_theory import cluster, config, devices, running, step, tidying
 from attention_theory.errors import require
 
 DEFAULT = Path("config", "config.yaml")
+QUIET = ("host", "reason")  # on a cluster a rule's errors, such as Slurm's, are among "rules"
 
 
 def main(
@@ -26,6 +28,9 @@ def main(
     configuration: Annotated[
         str, typer.Option("--config", envvar="CONFIG", help="laid over config/config.yaml")
     ] = "",
+    profile: Annotated[
+        str, typer.Option(envvar="PROFILE", help="where jobs run: a folder of profiles/")
+    ] = "",
 ) -> None:
     """Run the workflow with Snakemake, then print figures, costs and the claims ledger."""
     started = time.time()
@@ -34,22 +39,33 @@ def main(
     require(gpus == "all" or gpus.isdecimal(), "GPUS", gpus, "be all or a whole number")
     require(seed == "" or seed.isdecimal(), "SEED", seed, "be a whole number")
     layers = [DEFAULT, *([Path(configuration)] if configuration else [])]
-    run = [content["run"] for content in map(config.read, layers) if "run" in content][-1]
+    chosen = {key: value for path in layers for key, value in config.read(path).items()}
+    run = chosen.get("run")
     name = isinstance(run, str) and re.fullmatch(config.RUN_NAME, run) is not None
     require(name, "config key run", run, f"match {config.RUN_NAME}")
-    gpus = str(devices.count()) if gpus == "all" else gpus
-    command = [sys.executable, "-m", "snakemake", "--quiet", "host", "reason", "rules"]
-    command += ["--cores", cores, "--resources", f"gpu={gpus}"]
-    command += ["--configfile", configuration] if configuration else []
-    command += ["--config", f"base_seed={seed}"] if seed else []
+    settings = {"base_seed": seed} if seed else {}
+    if cluster.executor(profile or "default") == "local":
+        options = ["--workflow-profile", str(cluster.PROFILES / profile)] if profile else []
+        gpus = str(devices.count()) if gpus == "all" else gpus
+        options += ["--cores", cores, "--resources", f"gpu={gpus}", "--quiet", *QUIET, "rules"]
+    else:
+        options = [*cluster.options(profile, cores, gpus), "--quiet", *QUIET]
+        if gpus == "0":  # jobs on nodes know of the configuration alone
+            allowed = "be another where the configuration demands a GPU (device: cuda)"
+            require(chosen.get("device") != "cuda", "GPUS", gpus, allowed)
+            settings["device"] = "cpu"
+    snakemake = [sys.executable, "-m", "snakemake"]
+    snakemake += ["--configfile", configuration] if configuration else []
+    words = ["--config", *(f"{key}={value}" for key, value in settings.items())]
     folder = Path("results", run)
     os.environ["PYTHONUTF8"] = "1"  # Snakemake's log has the folder's name, whatever the locale
     _keep_caches_here_without_a_home()
-    with running.alone() as lock:
-        if running.clear_locks(command):
+    with running.alone(partial(_clear_queue, "a run in this folder died")) as lock:
+        if running.clear_locks(snakemake):
             tidying.say("a run in this folder died; its locks are cleared, and it goes on")
         tidying.tidy(folder)
-        status = running.run(command, lock)
+        status = running.run([*snakemake, *options, *(words if settings else [])], lock)
+        _clear_queue("this run ended before its jobs")
     if status > 128:
         tidying.say("", "launch: stopped; the same command goes on from here")
     elif status:
@@ -60,6 +76,11 @@ def main(
     from attention_theory import summary  # with pandas: not before it is needed
 
     print(summary.describe(folder, time.time() - started))
+
+
+def _clear_queue(why: str) -> None:
+    if jobs := cluster.clear():
+        tidying.say(f"{why}; cancelled in Slurm's queue, and gone: {' '.join(jobs)}")
 
 
 def _keep_caches_here_without_a_home() -> None:

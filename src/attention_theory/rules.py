@@ -14,7 +14,7 @@ from typing import Any
 
 from attention_theory import code as source
 from attention_theory import devices, own, provenance
-from attention_theory.config import config_hash
+from attention_theory.config import config_hash, read
 from attention_theory.errors import BadInput
 
 
@@ -26,13 +26,35 @@ def checked(function: Callable, *arguments: object) -> Any:
         sys.exit(str(error))
 
 
-def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
-    """The files behind a step, for a rule's `code=` input, relative to the working folder.
+def completed(config: Mapping, defaults: Path) -> dict:
+    """The configuration, with what it leaves out from the file `defaults`."""
+    return _laid_over(config, checked(read, defaults))
 
-    With them those of the classes of a user's own that the step's options name.
+
+def _laid_over(changes: Mapping, base: Mapping) -> dict:
+    """As Snakemake lays one configuration over another: mappings are merged, all else replaced."""
+    merged = dict(base)
+    for key, value in changes.items():
+        below = merged.get(key)
+        both = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[key] = _laid_over(value, below) if both else value
+    return merged
+
+
+def code(module: str, options: Mapping[str, object] | None = None) -> list[str]:
+    """The files behind a step, for a rule's `code=` input.
+
+    With them those of the classes of a user's own that the step's options name. Relative to the
+    working folder where that is the checkout; else absolute, which no module's `prefix` changes.
     """
     names = [value for value in (options or {}).values() if isinstance(value, str)]
-    return [os.path.relpath(path) for path in (*source.closure(module), *own.files(*names))]
+    named = os.path.relpath if source.SOURCE.parent == Path.cwd() else os.path.abspath
+    return [named(path) for path in (*source.closure(module), *own.files(*names))]
+
+
+def piped(module: str) -> list[str]:
+    """The files behind a step that is run through `piped`, which gives it files by the thousand."""
+    return sorted({*code("piped"), *code(module)})
 
 
 def options(values: Mapping[str, object]) -> str:
@@ -47,6 +69,27 @@ def options(values: Mapping[str, object]) -> str:
 def each_seed(name: str, path: str, seeds: int) -> dict[str, str]:
     """Named outputs `<name>_<seed>`, one a seed: a cached rule must name every file by itself."""
     return {f"{name}_{seed}": path.replace("{seed}", str(seed)) for seed in range(seeds)}
+
+
+def numbered(counts: Mapping[str, int]) -> str:
+    """A pattern of the names `<name>-<number>`, the numbers below each name's count.
+
+    For a rule's `wildcard_constraints`: of thousands of settings the list itself would stand in the
+    pattern of every output, and reading it would take most of the time.
+    """
+    return "|".join(f"{name}-(?:{below(count)})" for name, count in counts.items() if count)
+
+
+def below(number: int) -> str:
+    """A pattern of the whole numbers from 0 to `number` - 1, which must be 0 at least."""
+    last = str(number - 1)
+    shorter = ["0", *("[1-9]" + "[0-9]" * more for more in range(len(last) - 1))]
+    smaller = [
+        f"{last[:place]}[{first}-{int(digit) - 1}]" + "[0-9]" * (len(last) - place - 1)
+        for place, digit in enumerate(last)
+        if int(digit) > (first := int(place == 0))
+    ]
+    return "|".join([*shorter, *smaller, last])
 
 
 def named(_wildcards: object, input: Mapping[str, object]) -> str:
@@ -68,11 +111,21 @@ def together(figures: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
+def scaled(amount: int) -> Callable[[object, int], int]:
+    """A resource (`mem_mb`, `runtime` in minutes) that grows with each attempt: what a cluster has
+    ended for want of it gets more. A run on this machine has no limit of either."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def gpus(workflow: object) -> int | None:
-    """How many GPUs the workflow may use on this machine; None where a cluster hands them out."""
-    if not workflow.local_exec or workflow.remote_exec:
-        return None
-    return workflow.global_resources.get("gpu").value or 0
+    """How many GPUs the workflow may use on this machine; None where a cluster hands them out.
+
+    While Snakemake reads a Snakefile it does not tell what executes the jobs: it is a cluster if
+    their number is limited (`jobs` in its profile), not their cores, or if this is a node of one.
+    """
+    given = workflow.global_resources.get("gpu").value
+    submits = workflow.global_resources["_nodes"].value is not None and given != 0
+    return None if submits or workflow.remote_exec else given or 0
 
 
 def gpu(config: Mapping, gpus: int | None, wanted: int = 1) -> int:

@@ -31,21 +31,25 @@ PATIENCE = 2.0  # seconds that what was just killed may take to be gone
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[int]:
+def alone(clear: Callable[[], object] = lambda: None) -> Iterator[int]:
     """Hold the working folder; yields the descriptor of the lock, for a child to inherit.
 
+    `clear` ends what a dead run has left elsewhere: it is called once the folder is held, and again
+    when nothing that could have submitted more is alive here.
     Raises BadInput, in one line, if another run holds it, or if jobs of one are left over.
     """
     lock = _patiently(_hold, lambda lock: lock is not None)
     if lock is None:
         raise BadInput(f"another run works in this folder ({_holder()}); wait for it, or end it")
     try:
+        clear()
         others = " ".join(map(str, _patiently(_alive, lambda alive: not alive)))
         if others:
             raise BadInput(
                 f"processes of another run are alive in this folder ({others}); wait for them, or "
                 f"end them: kill {others}"
             )
+        clear()
         about = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.ctime()}
         os.ftruncate(lock, 0)
         os.pwrite(lock, json.dumps(about).encode(), 0)
@@ -65,11 +69,13 @@ def hold() -> None:
 def clear_locks(command: Sequence[str]) -> bool:
     """Clear Snakemake's locks, if there are any: those of a dead run, for `alone` has looked.
 
-    `command` is the snakemake command. Raises BadInput if it cannot.
+    `command` is the snakemake command, without what says how jobs are run. Raises BadInput if it
+    cannot.
     """
     if not SNAKEMAKES.is_dir() or not any(SNAKEMAKES.iterdir()):
         return False
-    done = subprocess.run([*command, "--unlock"], capture_output=True, text=True, check=False)
+    unlock = ["--cores", "1", "--config", "device=cpu", "--unlock"]  # it demands no GPU
+    done = subprocess.run([*command, *unlock], capture_output=True, text=True, check=False)
     if done.returncode:
         raise BadInput((done.stderr.strip().splitlines() or ["snakemake --unlock failed"])[-1])
     return True

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from attention_theory import checksums, code, files
+from attention_theory import checksums, cluster, code, files
 
 LOGS, EARLIER = "logs", "earlier"
 SNAKEMAKE_LOGS = Path(".snakemake", "log")
@@ -35,10 +35,10 @@ def tidy(folder: Path) -> None:
 
 def explain(since: float) -> None:
     """Show the end of the log of each job that failed since a time, and where the log is."""
-    for log in _failed(since):
+    for log, why in _failed(since).items():
         text = log.read_text(encoding="utf-8", errors="replace").strip() if log.is_file() else ""
         said = text.splitlines()[-LINES:] or ["(nothing: it was killed, perhaps for its memory)"]
-        say("", f"A job failed. The end of its log {log}:", *said)
+        say("", f"A job failed. The end of its log {log}:", *said, *why)
 
 
 def say(*lines: str) -> None:
@@ -77,11 +77,21 @@ def _keep_logs(folder: Path) -> None:
             log.replace(kept)
 
 
-def _failed(since: float) -> list[Path]:
-    """The logs of the jobs that failed since a time, as Snakemake's own newest log names them."""
+def _failed(since: float) -> dict[Path, list[str]]:
+    """The logs of the jobs that failed since a time, each with what a cluster says of its end.
+
+    Snakemake's own newest log names them, or, of jobs on nodes, Slurm's logs do.
+    """
     logs = [path for path in SNAKEMAKE_LOGS.glob("*.log") if path.stat().st_mtime >= since]
-    if not logs:
-        return []
-    newest = max(logs, key=lambda path: path.stat().st_mtime)
-    said = newest.read_text(encoding="utf-8", errors="replace")
-    return [Path(shlex.split(word)[0]) for word in dict.fromkeys(FAILED.findall(said))]
+    found: dict[Path, list[str]] = {}
+    if logs:
+        newest = max(logs, key=lambda path: path.stat().st_mtime)
+        found |= dict.fromkeys(_named(newest.read_text(encoding="utf-8", errors="replace")), [])
+    for log, text, why in cluster.told(since):
+        found |= dict.fromkeys(_named(text) or ([log] if why else []), why)
+    return found
+
+
+def _named(said: str) -> list[Path]:
+    """The logs of the jobs that failed, as a Snakemake says it."""
+    return [Path(shlex.split(word)[0]) for word in FAILED.findall(said)]

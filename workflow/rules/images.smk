@@ -54,6 +54,7 @@ rule images_permutation:
         f"{IMAGES}/logs/permutation-{{images}}.log",
     wildcard_constraints:
         images="|".join(IMAGE_PERMUTATIONS),
+    cache: True
     localrule: True
     conda:
         ENVIRONMENT
@@ -68,6 +69,7 @@ rule images_permutation:
 
 
 # A permutation has a number of seeds of its own, and so a rule: a cached one names every output.
+# No path is a parameter of a cached rule: with --cache, runs of another name share its jobs.
 
 for permutation, seeds in config["images"]["seeds"].items():
     settings = [
@@ -113,8 +115,9 @@ for permutation, seeds in config["images"]["seeds"].items():
             ENVIRONMENT
         resources:
             gpu=ours.gpu(config, GPUS, IMAGE_GPUS),
+            mem_mb=ours.scaled(4000),
+            runtime=ours.scaled(240),
         params:
-            checkpoints=lambda wildcards: f"{IMAGES}/checkpoints/{wildcards.setting}",
             device=lambda wildcards, resources: ours.options(
                 {"gpu": min(resources.gpu, 1), "processes": max(resources.gpu, 1)}
             ),
@@ -122,13 +125,12 @@ for permutation, seeds in config["images"]["seeds"].items():
                 IMAGE_SETTINGS[wildcards.setting]["options"]
                 | {"base_seed": config["base_seed"]}
             ),
-            models=lambda wildcards, output: str(Path(output.model_0).parent),
-            snapshots=lambda wildcards, output: str(Path(output.snapshot_0).parent),
         shell:
             "python -m attention_theory.images.training --setting {wildcards.setting}"
             " --data {input.data:q} --permutation {input.permutation:q} {params.options}"
-            " --table {output.table:q} --models {params.models:q}"
-            " --snapshots {params.snapshots:q} --checkpoints {params.checkpoints:q} {params.device}"
+            ' --table {output.table:q} --models "$(dirname {output.model_0:q})"'
+            ' --snapshots "$(dirname {output.snapshot_0:q})" {params.device}'
+            ' --checkpoints "$(dirname "$(dirname {output.table:q})")"/checkpoints/{wildcards.setting}'
             " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
@@ -145,7 +147,7 @@ rule images_similarity:
                 {IMAGE_SETTINGS[name]["images"] for name in WITH_SIMILARITY}
             ),
         ),
-        code=ours.code("images.measuring"),
+        code=ours.piped("images.measuring"),
     output:
         table=f"{IMAGES}/similarity.csv",
         provenance=f"{IMAGES}/provenance/similarity.json",
@@ -160,7 +162,7 @@ rule images_similarity:
         ),
         base_seed=config["base_seed"],
     shell:
-        "python -m attention_theory.images.measuring {input.snapshots:q}"
+        "printf '%s\\0' {input.snapshots:q} | python -m attention_theory.piped images.measuring"
         " {params.permutations} --base-seed {params.base_seed}"
         " --output {output.table:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
@@ -236,6 +238,7 @@ if image_sections.compares(IMAGE_SETTINGS):
                 f"{IMAGES}/figures/cost.png",
                 caption="../report/images/cost.rst",
                 category="images",
+                subcategory="figures",
                 labels={"figure": "cost"},
             ),
             table=f"{IMAGES}/figures/cost.csv",

@@ -23,6 +23,8 @@ rule images_transfer:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(4000),
+        runtime=ours.scaled(240),
     params:
         options=lambda wildcards: ours.options(
             IMAGE_TRANSFER[wildcards.dataset] | {"base_seed": config["base_seed"]}

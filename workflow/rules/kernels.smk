@@ -25,6 +25,9 @@ rule kernels_convergence:
     cache: True
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(
             KERNEL_OPTIONS["convergence"] | {"base_seed": config["base_seed"]}
@@ -47,6 +50,9 @@ rule kernels_stuck:
     cache: True
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(
             KERNEL_OPTIONS["stuck"] | {"base_seed": config["base_seed"]}
@@ -68,6 +74,9 @@ rule kernels_lazy:
     cache: True
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(
             KERNEL_OPTIONS["lazy"] | {"base_seed": config["base_seed"]}

@@ -22,6 +22,9 @@ rule meanfield_flow:
     cache: True
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=lambda wildcards: ours.options(
             MEANFIELD_FLOWS[wildcards.step] | {"base_seed": config["base_seed"]}
@@ -44,6 +47,8 @@ rule meanfield_digits:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(MEANFIELD_DIGITS | {"base_seed": config["base_seed"]}),
     shell:

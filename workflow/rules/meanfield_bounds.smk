@@ -19,6 +19,9 @@ rule meanfield_audit:
     cache: True
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(STATED["search"] | {"base_seed": config["base_seed"]}),
     shell:
@@ -37,6 +40,9 @@ rule meanfield_lipschitz:
     cache: True
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(STATED["lipschitz"] | {"base_seed": config["base_seed"]}),
     shell:

@@ -10,7 +10,7 @@ for study, tables in TABLES.items():
                 f"{study}_table_{table}"
             input:
                 parts=parts,
-                code=ours.code("tables"),
+                code=ours.piped("tables"),
             output:
                 table=f"{RESULTS}/{study}/{table}.csv",
                 provenance=f"{RESULTS}/{study}/provenance/table-{table}.json",
@@ -20,7 +20,8 @@ for study, tables in TABLES.items():
             conda:
                 ENVIRONMENT
             shell:
-                "python -m attention_theory.tables {input.parts:q} --output {output.table:q}"
+                "printf '%s\\0' {input.parts:q} | python -m attention_theory.piped tables"
+                " --output {output.table:q}"
                 " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
         OUTPUTS[study] += getattr(rules, f"{study}_table_{table}").output
@@ -41,6 +42,7 @@ for study, figures in FIGURES.items():
                     f"{RESULTS}/{study}/figures/{figure}.png",
                     caption=f"../report/{study}/{figure}.rst",
                     category=study,
+                    subcategory="figures",
                     labels={"figure": figure.replace("_", " ")},
                 )
                 for figure in figures
@@ -95,7 +97,12 @@ rule ledger:
         parts=expand(f"{RESULTS}/{{study}}/claims.csv", study=CLAIMS),
         code=ours.code("claims"),
     output:
-        table=f"{RESULTS}/claims.csv",
+        table=report(
+            f"{RESULTS}/claims.csv",
+            caption="../report/claims.rst",
+            category="claims",
+            labels={"ledger": "as a table (CSV)"},
+        ),
         markdown=f"{RESULTS}/claims.md",
         provenance=f"{RESULTS}/provenance/claims.json",
     log:
@@ -108,16 +115,48 @@ rule ledger:
         " --markdown {output.markdown:q} --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
+rule ledger_page:
+    # The ledger for a browser: the first page of the report.
+    input:
+        table=rules.ledger.output.table,
+        code=ours.code("ledger_page"),
+    output:
+        page=report(
+            f"{RESULTS}/claims.html",
+            caption="../report/claims.rst",
+            category="claims",
+            labels={"ledger": "as a page"},
+        ),
+        provenance=f"{RESULTS}/provenance/claims-page.json",
+    log:
+        f"{RESULTS}/logs/claims-page.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m attention_theory.ledger_page {input.table:q} --output {output.page:q}"
+        " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
 rule costs:
     input:
         records=[
             path
-            for path in [*sum(OUTPUTS.values(), []), *rules.ledger.output]
+            for path in [
+                *sum(OUTPUTS.values(), []),
+                *rules.ledger.output,
+                *rules.ledger_page.output,
+            ]
             if path.endswith(".json")
         ],
-        code=ours.code("costs"),
+        code=ours.piped("costs"),
     output:
-        table=f"{RESULTS}/costs.csv",
+        table=report(
+            f"{RESULTS}/costs.csv",
+            caption="../report/costs.rst",
+            category="costs",
+            labels={"costs": "of every job (CSV)"},
+        ),
         provenance=f"{RESULTS}/provenance/costs.json",
     log:
         f"{RESULTS}/logs/costs.log",
@@ -125,8 +164,19 @@ rule costs:
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        "printf '%s\\0' {input.records:q} | python -m attention_theory.piped costs"
+        " --output {output.table:q}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
+
+
+TABULATED = {
+    study: [
+        tabulated(study, Path(path).name)
+        for path in outputs
+        if path.endswith(".csv") and Path(path).parent.name == study
+    ]
+    for study, outputs in OUTPUTS.items()
+}
 
 
 for study, outputs in OUTPUTS.items():
@@ -136,4 +186,5 @@ for study, outputs in OUTPUTS.items():
             study
         input:
             outputs,
+            TABULATED[study],
         localrule: True

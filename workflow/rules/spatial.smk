@@ -6,6 +6,9 @@ from attention_theory.spatial import sections as spatial_sections
 SPATIAL = f"{RESULTS}/spatial"
 PRETRAINING = config["spatial"]["pretraining"]
 PRETRAINING_SETTINGS = ours.checked(spatial_sections.pretraining, PRETRAINING)
+PRETRAINING_NAMES = ours.numbered(
+    {sweep: len(changes) for sweep, changes in PRETRAINING["sweeps"].items()}
+)
 TRANSFER = config["spatial"]["transfer"]
 TRANSFER_SETTINGS = ours.checked(
     spatial_sections.transfer, TRANSFER, PRETRAINING_SETTINGS, PRETRAINING["seeds"]
@@ -28,22 +31,23 @@ rule spatial_pretraining:
     log:
         f"{SPATIAL}/logs/pretraining-{{setting}}.log",
     wildcard_constraints:
-        setting="|".join(PRETRAINING_SETTINGS),
+        setting=PRETRAINING_NAMES,
     cache: True
     conda:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=lambda wildcards: ours.options(
             PRETRAINING_SETTINGS[wildcards.setting]
             | {"seeds": PRETRAINING["seeds"], "base_seed": config["base_seed"]}
         ),
-        models=lambda wildcards, output: str(Path(output.table).parent),
     shell:
         "python -m attention_theory.spatial.pretraining --setting {wildcards.setting}"
         " {params.options} --table {output.table:q} --trajectory {output.trajectory:q}"
-        " --models {params.models:q} --gpu {resources.gpu}"
+        ' --models "$(dirname {output.table:q})" --gpu {resources.gpu}'
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 
@@ -59,6 +63,9 @@ rule spatial_linear:
         setting="|".join(LINEAR_SETTINGS),
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=lambda wildcards: ours.options(
             LINEAR_SETTINGS[wildcards.setting] | {"base_seed": config["base_seed"]}
@@ -86,6 +93,8 @@ rule spatial_transfer:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(120),
     params:
         options=lambda wildcards, input: ours.options(
             {"model": list(input.model)}
@@ -115,6 +124,8 @@ rule spatial_gaussian:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(GAUSSIAN | {"base_seed": config["base_seed"]}),
     shell:
@@ -143,6 +154,8 @@ rule spatial_encodings:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(ENCODINGS | {"base_seed": config["base_seed"]}),
     shell:
@@ -165,6 +178,8 @@ rule spatial_unassociated:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=lambda wildcards: ours.options(
             UNASSOCIATED[wildcards.step] | {"base_seed": config["base_seed"]}
@@ -185,6 +200,9 @@ rule spatial_planted:
         f"{SPATIAL}/logs/planted.log",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(PLANTED),
     shell:
@@ -198,7 +216,7 @@ rule spatial_costs:
         records=expand(
             rules.spatial_pretraining.output.provenance, setting=PRETRAINING_SETTINGS
         ),
-        code=ours.code("costs"),
+        code=ours.piped("costs"),
     output:
         table=f"{SPATIAL}/costs.csv",
         provenance=f"{SPATIAL}/provenance/costs.json",
@@ -208,7 +226,8 @@ rule spatial_costs:
     conda:
         ENVIRONMENT
     shell:
-        "python -m attention_theory.costs {input.records:q} --output {output.table:q}"
+        "printf '%s\\0' {input.records:q} | python -m attention_theory.piped costs"
+        " --output {output.table:q}"
         " --provenance {output.provenance:q} 2>&1 | tee {log:q}"
 
 

@@ -14,6 +14,9 @@ rule spatial_population:
         f"{SPATIAL}/logs/population.log",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(1000),
+        runtime=ours.scaled(30),
     params:
         options=ours.options(
             POPULATION["trajectories"] | {"base_seed": config["base_seed"]}
@@ -36,6 +39,9 @@ rule spatial_population_map:
         step="phase|methods",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(30),
     params:
         options=lambda wildcards: ours.options(
             POPULATION[wildcards.step] | {"base_seed": config["base_seed"]}
@@ -63,6 +69,8 @@ rule spatial_coupling:
         ENVIRONMENT
     resources:
         gpu=ours.gpu(config, GPUS),
+        mem_mb=ours.scaled(2000),
+        runtime=ours.scaled(60),
     params:
         options=ours.options(COUPLING | {"base_seed": config["base_seed"]}),
     shell:

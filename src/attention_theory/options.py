@@ -1,0 +1,63 @@
+"""What make's variables ask for, as options of Snakemake."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attention_theory import config, devices
+from attention_theory.errors import require
+
+DEFAULT = Path("config", "config.yaml")
+
+Gpus = Annotated[str, typer.Option(envvar="GPUS", help="a number, or all")]
+Seed = Annotated[str, typer.Option(envvar="SEED", help="the base seed")]
+Profile = Annotated[
+    str, typer.Option(envvar="PROFILE", help="a folder below workflow/profiles, such as slurm")
+]
+Config = Annotated[
+    str, typer.Option("--config", envvar="CONFIG", help="laid over config/config.yaml")
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run as it is asked for, by values of make's variables (empty: not given)."""
+
+    gpus: str = "all"
+    seed: str = ""
+    configuration: str = ""
+    profile: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises BadInput for a value that a variable may not have."""
+        counted = self.gpus == "all" or self.gpus.isdecimal()
+        require(counted, "GPUS", self.gpus, "be all or a whole number")
+        require(self.seed == "" or self.seed.isdecimal(), "SEED", self.seed, "be a whole number")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run's results. Raises BadInput if the configuration names none."""
+        layers = [DEFAULT, *([Path(self.configuration)] if self.configuration else [])]
+        run = [content["run"] for content in map(config.read, layers) if "run" in content][-1]
+        name = isinstance(run, str) and re.fullmatch(config.RUN_NAME, run) is not None
+        require(name, "config key run", run, f"match {config.RUN_NAME}")
+        return Path("results", run)
+
+    def snakemake(self) -> list[str]:
+        """The options of Snakemake, but for the cores."""
+        gpus = str(devices.count()) if self.gpus == "all" else self.gpus
+        words = ["--resources", f"gpu={gpus}"]
+        words += ["--configfile", self.configuration] if self.configuration else []
+        words += ["--config", f"base_seed={self.seed}"] if self.seed else []
+        words += ["--workflow-profile", f"workflow/profiles/{self.profile}"] if self.profile else []
+        return words
+
+    def make(self, target: str) -> str:
+        """The command of make that asks for the same."""
+        given = {"CONFIG": self.configuration, "SEED": self.seed, "PROFILE": self.profile}
+        if self.gpus != "all":
+            given["GPUS"] = self.gpus
+        return " ".join(["make", target, *(f"{k}={v}" for k, v in given.items() if v)])
