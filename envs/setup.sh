@@ -9,13 +9,27 @@ if ! command -v "$python" >/dev/null 2>&1; then
     exit 1
 fi
 "$python" envs/check.py
-# One set-up at a time in a folder; the lock ends with the last process that has the file open.
+# One set-up at a time in a folder, and none under a run; a lock ends with the last process that has
+# the file open. Where a file system has no locks there are none.
 mkdir -p .snakemake
+lock() {
+    "$python" -c "
+import fcntl, sys
+try:
+    fcntl.flock($1, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    sys.exit('set-up: $2; wait for it')
+except OSError:
+    pass
+"
+}
 exec 9>.snakemake/set-up
-if ! "$python" -c "import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)" 2>/dev/null; then
-    echo "set-up: another make sets this folder up; wait for it" >&2
-    exit 1
+lock 9 "another make sets this folder up"
+if [ -e "$stamp" ]; then # that other make has ended meanwhile
+    exit 0
 fi
+exec 8>>.snakemake/running
+lock 8 "a run works in this folder, in the old .venv"
 echo "set-up: installing the locked versions into .venv (about 2 minutes, 6 GB)"
 "$python" -m venv --clear .venv
 .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes \

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"attention-theory checkpoint"
 VERSION = 1
+FLIPPED = 2  # bits of its first line, by which a file may differ and still be ours
 NAME = re.compile(r"epoch-\d{6,}\.checkpoint")
 HALF_WRITTEN = re.compile(r"\.epoch-\d{6,}\.\d+\.checkpoint")  # files.replacing's name
 
@@ -101,7 +102,7 @@ class Checkpoints:
 
     def _ours(self) -> list[Path]:
         """Our checkpoints, damaged ones too, and what our killed processes left half-written."""
-        begun = [path for path in self._named(HALF_WRITTEN) if _begins(path, cut_off=True)]
+        begun = [path for path in self._named(HALF_WRITTEN) if _begins(path)]
         return [path for path in self._named(NAME) if _begins(path)] + begun
 
     def _named(self, name: re.Pattern) -> list[Path]:
@@ -123,14 +124,18 @@ def not_finite(tensors: Mapping[str, "Tensor"]) -> str | None:
     return next(bad, None)
 
 
-def _begins(path: Path, cut_off: bool = False) -> bool:
-    """Whether a file begins as our checkpoints do, or was cut off while it did."""
+def _begins(path: Path) -> bool:
+    """Whether a file begins as our checkpoints do, but for a bit or two; was cut off while it did;
+    or begins with zeros, as a file does that a crashed machine never wrote."""
     if not path.is_file():
         return False
     line = MAGIC + b"\n"
     with path.open("rb") as file:
         start = file.read(len(line))
-    return start == line or (cut_off and line.startswith(start))
+    if len(start) < len(line):
+        return line.startswith(start)
+    flipped = sum((a ^ b).bit_count() for a, b in zip(start, line, strict=True))
+    return flipped <= FLIPPED or not any(start)
 
 
 def read(path: Path) -> dict[str, "Tensor"]:
@@ -154,7 +159,9 @@ def _read(path: Path) -> tuple[int, dict, dict[str, "Tensor"]]:
     """Epoch, what must match, and tensors. Raises Damaged, or BadInput for another format."""
     import safetensors.torch
 
-    _, _, rest = path.read_bytes().partition(b"\n")
+    first, _, rest = path.read_bytes().partition(b"\n")
+    if first != MAGIC:
+        raise Damaged("its first line is wrong")
     digest, _, body = rest.partition(b"\n")
     if digest != hashlib.sha256(body).hexdigest().encode():
         raise Damaged("its checksum is wrong")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from attention_theory import walking
 from attention_theory.errors import BadInput
 
 RECORDS = "provenance"
@@ -49,15 +50,33 @@ def check(path: Path) -> None:
 
 
 def damaged(folder: Path) -> Iterator[Path]:
-    """Records below `folder` that are not whole, and files that are not as their record says."""
-    for record in sorted(folder.rglob(f"{RECORDS}/*.json")):
+    """Records below `folder` that are not whole, and files that are not as their record says.
+
+    Files elsewhere are not looked at, whatever a record says of them.
+    """
+    here = _place(folder.absolute())
+    for record in walking.files(folder, "*.json"):
+        if record.parent.name != RECORDS:
+            continue
         outputs = _outputs(record)
         if outputs is None:
             yield record
             continue
         for path, known in outputs.items():
-            if path.is_file() and sha256(path) != known:
+            if path.absolute().is_relative_to(here) and path.is_file() and sha256(path) != known:
                 yield path
+
+
+def read(record: Path) -> dict:
+    """A record's content. Raises BadInput, naming it, if it is none or is not whole."""
+    try:
+        content = json.loads(record.read_text(encoding="utf-8"))
+        whole = _outputs(record) is not None
+    except (ValueError, OSError) as error:
+        raise BadInput(f"{record}: no provenance record ({error})") from None
+    if not whole or not isinstance(content, dict):
+        raise BadInput(f"{record}: damaged provenance record; remove it, and it is made again")
+    return content
 
 
 def _recorded(path: Path) -> tuple[str, Path] | None:
@@ -89,7 +108,7 @@ def _outputs(record: Path) -> dict[Path, str] | None:
         if content.pop("sha256", None) != _digest(content):
             return None
         return {_place(record.parent / name): known for name, known in content["outputs"].items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, KeyError):
         return None
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import jsonschema
 import yaml
 
-from attention_theory import devices
+from attention_theory import devices, walking
 from attention_theory.errors import BadInput, require
 
 LARGEST = 10**12  # no number of a configuration is larger, whatever it means
+DEEPEST = 20  # keys within keys
 RUN_NAME = "^[a-z0-9][a-z0-9_-]*$"  # as in the schema
 
 
@@ -27,6 +28,9 @@ def check(config: Mapping, schema: Path, gpus: int | None = None) -> None:
     What several keys of a study must fulfil together, the study's settings.py checks.
     """
     for key, value in _leaves(config):
+        require(key.isprintable(), f"config key {key!r}", value, "have a name in one line")
+        if isinstance(value, str):
+            require(value.isprintable(), f"config key {key}", value, "be one line of text")
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(f"config key {key}: {value} is not allowed; it must be finite")
         if isinstance(value, int | float) and abs(value) > LARGEST:
@@ -80,8 +84,10 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Every scalar of a configuration with its dotted key."""
+    if depth > DEEPEST:  # a YAML alias may hold itself
+        raise BadInput(f"config key {key[:60]}...: more than {DEEPEST} keys deep is not allowed")
     if isinstance(value, Mapping):
         items = value.items()
     elif isinstance(value, list | tuple):
@@ -90,7 +96,7 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
         yield key, value
         return
     for name, item in items:
-        yield from _leaves(item, f"{key}.{name}" if key else str(name))
+        yield from _leaves(item, f"{key}.{name}" if key else str(name), depth + 1)
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
@@ -159,8 +165,8 @@ def _check_device(device: str, gpus: int | None) -> None:
 def _check_writable(folder: Path) -> None:
     """The folder and all below, or else the nearest one above that exists, must take new files."""
     existing = folder.absolute()
-    while not existing.exists():
+    while not os.path.exists(existing):  # noqa: PTH110 - it may lie in a folder that is not ours
         existing = existing.parent
-    for place in (existing, *(Path(name) for name, _, _ in os.walk(folder))):
+    for place in (existing, *walking.folders(folder)):
         if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
             raise BadInput(f"config key run: cannot write to {place}; it must be a writable folder")

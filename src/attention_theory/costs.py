@@ -1,13 +1,11 @@
 """costs.csv: what each job of a run took, from the jobs' provenance records."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from attention_theory import step, tables
-from attention_theory.errors import BadInput
+from attention_theory import checksums, step, tables
 
 COLUMNS = (
     "study step setting seconds cpu_seconds startup_cpu_seconds peak_memory_mb images_per_second"
@@ -26,11 +24,8 @@ def main(
 
 
 def _row(path: Path) -> dict[str, object]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        return {column: record.get(column) for column in COLUMNS}
-    except (ValueError, AttributeError) as error:
-        raise BadInput(f"{path}: no provenance record ({error})") from None
+    record = checksums.read(path)
+    return {column: record.get(column) for column in COLUMNS}
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def main(
     run = chosen.get("run")
     name = isinstance(run, str) and re.fullmatch(config.RUN_NAME, run) is not None
     require(name, "config key run", run, f"match {config.RUN_NAME}")
-    settings = {"base_seed": seed} if seed else {}
+    settings = {"base_seed": int(seed)} if seed else {}
     if cluster.executor(profile or "default") == "local":
         options = ["--workflow-profile", str(cluster.PROFILES / profile)] if profile else []
         gpus = str(devices.count()) if gpus == "all" else gpus
@@ -87,7 +87,8 @@ def _keep_caches_here_without_a_home() -> None:
     """Snakemake needs a folder for its cache, and matplotlib a quiet one, also without a home."""
     for name, usual in (("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config")):
         place = Path(os.environ.get(name) or Path(os.environ.get("HOME", ""), usual)).absolute()
-        there = next(folder for folder in (place, *place.parents) if folder.exists())
+        # It may lie in a folder that this user cannot look into.
+        there = next(f for f in (place, *place.parents) if os.path.exists(f))  # noqa: PTH110
         if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
             os.environ[name] = str(Path(".snakemake", "home").absolute())
 

@@ -24,6 +24,7 @@ from attention_theory import provenance
 from attention_theory.errors import BadInput
 
 LOCK = Path(".snakemake", "running")
+HELD = "ATTENTION_THEORY_HELD"  # in the environment of what a holder of the lock started
 SNAKEMAKES = Path(".snakemake", "locks")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE = 10.0  # seconds that jobs have to end after a signal
@@ -50,20 +51,21 @@ def alone(clear: Callable[[], object] = lambda: None) -> Iterator[int]:
                 f"end them: kill {others}"
             )
         clear()
-        about = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.ctime()}
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, json.dumps(about).encode(), 0)
+        os.environ[HELD] = str(os.getpid())
         yield lock
     finally:
+        os.environ.pop(HELD, None)
         os.close(lock)
 
 
 def hold() -> None:
     """Hold the folder until this process ends, unless the run that started it already does.
 
-    For a plain `snakemake`, which has locked the folder in its own way before.
+    For a plain `snakemake`, which has locked the folder in its own way before. Ends the process, in
+    one line, if another run holds it.
     """
-    _hold()  # the descriptor stays open
+    if HELD not in os.environ and _hold() is None:  # the descriptor stays open
+        sys.exit(f"another run works in this folder ({_holder()}); wait for it, or end it")
 
 
 def clear_locks(command: Sequence[str]) -> bool:
@@ -75,7 +77,9 @@ def clear_locks(command: Sequence[str]) -> bool:
     if not SNAKEMAKES.is_dir() or not any(SNAKEMAKES.iterdir()):
         return False
     unlock = ["--cores", "1", "--config", "device=cpu", "--unlock"]  # it demands no GPU
-    done = subprocess.run([*command, *unlock], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, *unlock], capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     if done.returncode:
         raise BadInput((done.stderr.strip().splitlines() or ["snakemake --unlock failed"])[-1])
     return True
@@ -150,6 +154,12 @@ def _hold() -> int | None:
         return None
     except OSError as error:  # a file system without locks: processes are still looked for
         print(f"this folder cannot be locked ({error.strerror})", file=sys.stderr)
+    about = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.ctime()}
+    try:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, json.dumps(about).encode(), 0)
+    except OSError as error:
+        raise BadInput(f"{LOCK}: not written ({error.strerror})") from None
     return lock
 
 
@@ -157,6 +167,9 @@ def _holder() -> str:
     """Who holds the lock, in words."""
     try:
         about = json.loads(LOCK.read_text())
+        here = about["host"] == socket.gethostname()
+        if here and not psutil.pid_exists(about["pid"]):  # what it started outlives it
+            return f"started by process {about['pid']}, which is gone, since {about['since']}"
         return f"process {about['pid']} on {about['host']}, since {about['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "it does not say which"

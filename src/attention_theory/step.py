@@ -20,7 +20,9 @@ import typer
 from attention_theory.errors import BadInput
 from attention_theory.provenance import record as record  # steps write `step.record(...)`
 
-OUT_OF_MEMORY = re.compile("out of memory|allocate memory|bad_alloc")
+OUT_OF_MEMORY = re.compile(
+    "out of memory|allocate memory|bad_alloc|failed to map segment|can't start new thread"
+)
 
 BaseSeed = Annotated[
     int, typer.Option(min=0, help="the seed that every random stream derives from")

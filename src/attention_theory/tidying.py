@@ -4,21 +4,24 @@ Each finding is one line on standard error. What a killed process left half-writ
 damaged goes, and so is made again; logs of jobs that did not end are kept apart.
 """
 
+import contextlib
 import os
 import re
 import shlex
+import shutil
 import sys
 import time
 from pathlib import Path
 
 import psutil
 
-from attention_theory import checksums, cluster, code, files
+from attention_theory import checksums, cluster, code, files, walking
 
 LOGS, EARLIER = "logs", "earlier"
 SNAKEMAKE_LOGS = Path(".snakemake", "log")
 FAILED = re.compile(r"\| tee (.+)' (?:returned non-zero|died with)")  # as every rule ends
 LINES = 20  # of a failed job's log that are shown
+FULL = 2**20  # bytes left on a disk, below which it counts as full
 
 
 def tidy(folder: Path) -> None:
@@ -37,8 +40,16 @@ def explain(since: float) -> None:
     """Show the end of the log of each job that failed since a time, and where the log is."""
     for log, why in _failed(since).items():
         text = log.read_text(encoding="utf-8", errors="replace").strip() if log.is_file() else ""
-        said = text.splitlines()[-LINES:] or ["(nothing: it was killed, perhaps for its memory)"]
+        said = text.splitlines()[-LINES:] or [f"(nothing: {_why_silent(log)})"]
         say("", f"A job failed. The end of its log {log}:", *said, *why)
+
+
+def _why_silent(log: Path) -> str:
+    """The likely reason why a failed job said nothing."""
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(log.parent).free < FULL:
+            return f"the disk of {log.parent} is full"
+    return "it was killed, perhaps for its memory"
 
 
 def say(*lines: str) -> None:
@@ -48,7 +59,7 @@ def say(*lines: str) -> None:
 
 
 def _remove_half_written(folder: Path) -> None:
-    for path in folder.rglob(".*"):
+    for path in walking.files(folder, ".*"):
         name = files.HALF_WRITTEN.fullmatch(path.name)
         if name and path.is_file() and not psutil.pid_exists(int(name[1])):
             path.unlink()
@@ -57,10 +68,13 @@ def _remove_half_written(folder: Path) -> None:
 def _bring_back_from_the_future(*folders: Path) -> None:
     """Give files whose time is yet to come the present: Snakemake would take all else for old."""
     now = time.time()
-    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    found = [path for folder in folders for path in walking.files(folder)]
     late = [path for path in found if path.stat().st_mtime > now]
     for path in late:
-        os.utime(path, (now, now))
+        try:
+            os.utime(path, (now, now))
+        except OSError as error:  # another user's
+            say(f"{path}: its time is in the future and cannot be changed ({error.strerror})")
     if late:
         many = "1 file with a time" if len(late) == 1 else f"{len(late)} files with times"
         say(f"{late[0]}: {many} in the future; now the present")
@@ -68,7 +82,9 @@ def _bring_back_from_the_future(*folders: Path) -> None:
 
 def _keep_logs(folder: Path) -> None:
     """Move logs of jobs that left no record apart: the next attempt would write over them."""
-    for log in folder.rglob(f"{LOGS}/*.log"):
+    for log in walking.files(folder, "*.log"):
+        if log.parent.name != LOGS:
+            continue
         record = log.parent.with_name(checksums.RECORDS) / f"{log.stem}.json"
         if not record.exists() and log.stat().st_size:
             when = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime(log.stat().st_mtime))

@@ -19,10 +19,13 @@ from attention_theory import config
 SCHEMA = ROOT / "config" / "schema.yaml"
 RULES = ROOT / "workflow" / "rules"
 HUGE = 10**18
+LARGE = 10**11  # a number, but no count of anything
 WRONG = {
     "text": "much",
     "command": "$(touch pwned)",
     "empty text": "",
+    "two lines": "a\nb",
+    "a line and its end": "laptop\n",
     "null": None,
     "true": True,
     "list": [],
@@ -33,6 +36,7 @@ WRONG = {
     "negative": -1,
     "negative fraction": -0.5,
     "zero": 0,
+    "large": LARGE,
     "huge": HUGE,
     "huge fraction": 1e300,
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_theory import checkpoint, files
+from attention_theory import checkpoint, checksums, files
 from attention_theory.errors import BadInput, require
 
 KEYS = (  # our ViT's, our checkpoint's, timm's, and that of the weights which timm converts
@@ -82,6 +82,7 @@ def _arrays(path: Path) -> Mapping[str, Any]:
         return files.read_arrays(path)
     if path.suffix == ".checkpoint":
         return checkpoint.read(path)
+    checksums.check(path)
     try:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file
