@@ -17,9 +17,9 @@ SIGNED = {"beta", "betas", "gamma", "rho", "alpha_D", "projections"}
 FREE_TEXT = {"data_dir", "downloads", "weights", "model"}  # a path, or the name of a model of timm
 MAY_BE_NULL = {"data_dir", "mirror", "weights"}
 MAY_BE_ZERO = set(  # a real number, or a count that switches something off
-    "base_seed beta betas nu cap gamma rho alpha_0 alpha_D projections starts stop_risk full probes "
-    "limit weight_decay smoothing shift checkpoint_every none patch pixel draws hessians eps mean "
-    "decay decays sweep".split()
+    "base_seed beta betas nu cap gamma rho alpha_0 alpha_D projections starts stop_risk full "
+    "probes limit weight_decay smoothing shift checkpoint_every none patch pixel draws hessians "
+    "eps mean decay decays sweep".split()
 )
 MAY_BE_LARGE = {"base_seed"}  # of the whole numbers
 MAY_BE_EMPTY = {"main", "D50", "C3_L8", "checksums"}  # changes to a setting: none
