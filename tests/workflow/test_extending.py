@@ -42,6 +42,28 @@ def test_there_are_five():
     assert list(RECIPES) == ["A phi", "A data set", "An attention", "A claim", "A study"]
 
 
+def test_what_the_page_shows_is_looked_for_in_order():
+    output = "read 3 files\nseed,accuracy\n0,0.5\n1,-2e-16\n"
+    assert recipes.first_missing(["seed,accuracy", "7,0.25", "1,..."], output) is None
+    assert recipes.first_missing(["0,0.5", "seed,accuracy"], output) == "seed,accuracy"
+    assert recipes.first_missing(["seed,error"], output) == "seed,error"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Look at this:\n\n```python\nx = 1\n```\n", "what is this block for"),
+        ("In `a`, `x = 1` becomes `x = 2`.\n\n```sh\nls\n```\n", "a has 'x = 1' 2 times"),
+        ("Create `a`:\n\n```python\nx = 1\n```\n", "a is there already"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(tmp_path, text, said):
+    (tmp_path / "a").write_text("x = 1\nx = 1\n")
+    (tmp_path / "page.md").write_text(f"# Page\n\n## One\n\n{text}")
+    with pytest.raises((ValueError, AssertionError), match=said):
+        recipes.apply(recipes.read(tmp_path / "page.md")["One"], tmp_path)
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_recipe_shows_what_the_page_says(extended, name):
     recipe = RECIPES[name]
@@ -60,9 +82,11 @@ def test_what_was_added_is_in_the_whole_run(extended):
     ledger = dry.partition("rule ledger:")[2].partition("output:")[0]
     assert "results/smoke/collapse/claims.csv" in ledger
     assert "results/smoke/images/training/photographs-cnn-patch.csv" in dry
-    listed = "from attention_theory.{0} import claims; print([one.id for one in claims.CLAIMS])"
-    assert "'G2'" in sh(extended, f'python -c "{listed.format("spatial")}"')
-    assert "'I3.photographs'" in sh(extended, f'python -c "{listed.format("images")}"')
+    code = "from attention_theory.images import claims as a; "
+    code += "from attention_theory.spatial import claims as b; "
+    code += "print([claim.id for claim in a.CLAIMS + b.CLAIMS])"
+    listed = sh(extended, f"python -c '{code}'")
+    assert "'I3.photographs'" in listed and "'G2'" in listed
 
 
 def test_the_result_is_clean(extended):
