@@ -110,8 +110,10 @@ def test_the_report_holds_every_figure_table_and_the_ledger(report, smoke):
 
 def test_every_result_has_a_caption_and_its_study(report):
     text = report.read_text(encoding="utf-8")
-    results = json.loads(text.split("var results = ")[1].split(";\n    </script>")[0])
-    categories = json.loads(text.split("var categories = ")[1].split(";\n    </script>")[0])
+    results, categories = (
+        json.JSONDecoder().raw_decode(text.split(f'<script id="{name}">\n    var {name} = ')[1])[0]
+        for name in ("results", "categories")
+    )
     assert set(categories) == {"claims", "costs", *STUDIES}
     for study in STUDIES:
         assert set(categories[study]) == {"figures", "tables"}
