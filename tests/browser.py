@@ -13,12 +13,13 @@ import aiohttp
 
 PROGRAM = shutil.which("chromium")
 QUIET = (  # nothing but what the page asks for
-    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-default-apps --disable-extensions "
-    "--disable-domain-reliability --no-pings --window-size=1500,950 --remote-debugging-port=0"
+    "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --no-pings "
+    "--disable-background-networking --disable-component-update --disable-sync "
+    "--disable-default-apps --disable-extensions --disable-domain-reliability "
+    "--window-size=1500,950 --remote-debugging-port=0"
 ).split()
 NO_WAY_OUT = "--host-resolver-rules=MAP * ~NOTFOUND"  # for Chromium's own errands, too
-PATIENCE = 60.0  # seconds
+PATIENCE = 120.0  # seconds
 
 
 class Browser:
@@ -42,17 +43,24 @@ class Browser:
         words += [f"--user-data-dir={profile}", f"--log-net-log={self.log}"]
         with (self.folder / "chromium.log").open("w") as said:
             self.process = subprocess.Popen([*words, "about:blank"], stdout=said, stderr=said)
-        port = profile / "DevToolsActivePort"
-        self.until(lambda: port.exists() and port.read_text().count("\n"), "the browser's port")
-        number, path = port.read_text().split()
-        self.loop.run_until_complete(self._connect(f"ws://127.0.0.1:{number}{path}"))
+        try:
+            port = profile / "DevToolsActivePort"
+            self.until(lambda: port.exists() and port.read_text().count("\n"), "the browser's port")
+            number, path = port.read_text().split()
+            self.loop.run_until_complete(self._connect(f"ws://127.0.0.1:{number}{path}"))
+        except BaseException:
+            self.process.kill()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.call("Browser.close", session=None)
-        self.process.wait(PATIENCE)
-        self.loop.run_until_complete(self.session.close())
-        self.loop.close()
+        try:
+            self.call("Browser.close", session=None)
+            self.process.wait(PATIENCE)
+            self.loop.run_until_complete(self.session.close())
+        finally:
+            self.process.kill()
+            self.loop.close()
         events = [event.get("params", {}) for event in json.loads(self.log.read_text())["events"]]
         asked = {x["url"] for x in events if x.get("initiator", "not an origin") != "not an origin"}
         self.asked_outside = sorted(asked)

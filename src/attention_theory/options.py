@@ -11,6 +11,7 @@ from attention_theory import config, devices
 from attention_theory.errors import require
 
 DEFAULT = Path("config", "config.yaml")
+PROFILES = Path("workflow", "profiles")
 
 Gpus = Annotated[str, typer.Option(envvar="GPUS", help="a number, or all")]
 Seed = Annotated[str, typer.Option(envvar="SEED", help="the base seed")]
@@ -47,13 +48,22 @@ class Asked:
         return Path("results", run)
 
     def snakemake(self) -> list[str]:
-        """The options of Snakemake, but for the cores."""
-        gpus = str(devices.count()) if self.gpus == "all" else self.gpus
-        words = ["--resources", f"gpu={gpus}"]
-        words += ["--configfile", self.configuration] if self.configuration else []
-        words += ["--config", f"base_seed={self.seed}"] if self.seed else []
-        words += ["--workflow-profile", f"workflow/profiles/{self.profile}"] if self.profile else []
-        return words
+        """The options of Snakemake by which a run is looked at: but for its cores, those it had.
+
+        A cluster (a profile that names an executor) hands out GPUs itself; GPUS=0 keeps to CPUs.
+        """
+        settings = {"base_seed": self.seed} if self.seed else {}
+        words = ["--configfile", self.configuration] if self.configuration else []
+        profile = PROFILES / self.profile
+        words += ["--workflow-profile", str(profile)] if self.profile else []
+        submits = self.profile and "executor" in config.read(profile / "config.yaml")
+        if not submits:
+            gpus = str(devices.count()) if self.gpus == "all" else self.gpus
+            words += ["--resources", f"gpu={gpus}"]
+        elif self.gpus == "0":
+            settings["device"] = "cpu"
+        pairs = [f"{key}={value}" for key, value in settings.items()]
+        return [*words, *(["--config", *pairs] if pairs else [])]
 
     def make(self, target: str) -> str:
         """The command of make that asks for the same."""

@@ -12,11 +12,12 @@ from typing import Annotated
 
 import typer
 
-from attention_theory import claims, costs, options, running, step, tables
+from attention_theory import claims, costs, options, running, step, tables, tidying
 from attention_theory.errors import require
 from attention_theory.finished import require_finished, snakemake
 
 STYLE = Path("workflow", "report", "style.css")
+UNKNOWN = "Missing metadata for file"  # as Snakemake says it
 
 
 def main(
@@ -36,9 +37,14 @@ def main(
             facts = Path(place, "facts.json")  # which is YAML too
             facts.write_text(json.dumps(_facts(folder)), encoding="utf-8")
             words = ["--report", str(made), "--report-metadata", str(facts)]
-            snakemake([*asked.snakemake(), *words, "--report-stylesheet", str(STYLE)])
+            said = snakemake([*asked.snakemake(), *words, "--report-stylesheet", str(STYLE)])
             output.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(made, output)
+    if unknown := said.count(UNKNOWN):
+        tidying.say(
+            f"report: Snakemake has no record of {unknown} files of {folder}, which came from "
+            "elsewhere: when they were made, and by which configuration, is not known"
+        )
     print(_describe(output))
 
 
