@@ -6,8 +6,8 @@ import subprocess
 from itertools import combinations
 
 import pytest
+import tiny
 from checkout import OUTSIDE, ROOT, Checkout
-from faults import tiny
 
 GPUS = 3
 DRIVER = """
