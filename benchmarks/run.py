@@ -8,6 +8,7 @@ import kernels
 import meanfield
 import pandas as pd
 import population
+import scale
 import spatial
 
 import workflow
@@ -25,6 +26,7 @@ def main() -> None:
         *kernels.rows(),
         *meanfield.rows(),
         *workflow.rows(),
+        *scale.rows(),
     ]
     table = pd.DataFrame(rows)
     OUTPUT.parent.mkdir(exist_ok=True)

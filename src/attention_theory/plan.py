@@ -11,6 +11,7 @@ a second here. docs/plan.md says what is counted and how good it was.
 import math
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -20,9 +21,8 @@ from attention_theory import config, planning, step
 from attention_theory.errors import require
 from attention_theory.planning import Finished, Job, Work
 
-SHARE = (
-    0.1  # of a large matrix product's speed that steps reach on a CPU, where nothing is measured
-)
+SHARE = 0.2  # of a large matrix product's speed that steps reach on a CPU, as a rule
+TRUST = 3.0  # seconds of work of one step that say as much of its speed as that rule does
 UNKNOWN = {"startup": 3.0, "small": 2.0, "memory": 700 * 2**20, "disk": 1e5}  # of a job, likewise
 FEWEST = 3  # jobs of one step that can show a spread
 
@@ -86,33 +86,41 @@ def throughputs(
     measured: Sequence[Finished],
 ) -> tuple[Mapping[tuple[str, str], Throughput], Throughput]:
     """By study and step; and for those that the finished run did not have."""
+    usual = 1 / (SHARE * _product_speed())
     if not measured:
-        speed = 1 / (SHARE * _product_speed())
-        return {}, Throughput(UNKNOWN["startup"], speed, *list(UNKNOWN.values())[1:])
+        return {}, Throughput(UNKNOWN["startup"], usual, *list(UNKNOWN.values())[1:])
     groups: dict[tuple[str, str], list[tuple[Finished, Work | None]]] = {}
     done = list(zip(measured, planning.works([one.job for one in measured]), strict=True))
     for one, work in done:
         groups.setdefault(one.job.kind, []).append((one, work))
     small = [one for one in done if one[1] is None]
-    whole = _throughput(small).whole if small else 0.0
+    whole = _throughput(small, usual).whole if small else 0.0
     return (
-        {kind: _throughput(group) for kind, group in groups.items()},
-        _throughput(done)._replace(whole=whole),
+        {kind: _throughput(group, usual) for kind, group in groups.items()},
+        _throughput(done, usual)._replace(whole=whole),
     )
 
 
-def _throughput(group: Sequence[tuple[Finished, Work | None]]) -> Throughput:
-    """Of jobs of one step: seconds are CPU seconds, or a clock's where the step was on a GPU."""
+def _throughput(group: Sequence[tuple[Finished, Work | None]], usual: float) -> Throughput:
+    """Of jobs of one step: seconds are CPU seconds, or a clock's where the step was on a GPU.
+
+    A second an operation is what was measured, mixed with the `usual` one: of short jobs the time
+    is mostly first calls, which count as `startup`.
+    """
     gpu = any(one.gpu for one, _ in group)
-    counted = [(one, work) for one, work in group if work and work.operations]
     seconds = [one.seconds if gpu else one.cpu_seconds for one, _ in group]
-    operations = sum(work.operations for _, work in counted)
-    working = sum(
-        (one.seconds if gpu else one.cpu_seconds) - one.startup_cpu_seconds for one, _ in counted
-    )
+    counted = [
+        (i, work.operations) for i, (_, work) in enumerate(group) if work and work.operations
+    ]
+    operations = sum(number for _, number in counted)
+    working = sum(seconds[i] - group[i][0].startup_cpu_seconds for i, _ in counted)
+    trust = 0.0 if gpu else TRUST  # the usual speed is a CPU's
+    speed = (max(working, 0) + trust) / (operations + trust / usual) if counted else usual
+    startup = _mean([one.startup_cpu_seconds for one, _ in group])
+    first = (working - operations * speed) / len(counted) if counted else 0.0
     return Throughput(
-        startup=_mean([one.startup_cpu_seconds for one, _ in group]),
-        an_operation=max(working, 0.0) / operations if operations else 0.0,
+        startup=startup + max(first, 0.0),
+        an_operation=speed,
         whole=_mean(seconds),
         memory=max(max(one.memory - (work.memory if work else 0), 0) for one, work in group),
         disk=_mean([one.disk for one, _ in group]),
@@ -124,7 +132,7 @@ def _cost(job: Job, work: Work | None, known: Throughput, tflops: float) -> Cost
     on_gpu = "gpu" in job.options and (known.gpu or bool(tflops and work))
     an_operation = 1e-12 / tflops if on_gpu and tflops else known.an_operation
     seconds = known.whole
-    if work and work.operations and an_operation:
+    if work and work.operations:
         seconds = known.startup + work.operations * an_operation
     disk = known.disk if work is None or work.disk is None else work.disk
     hours = seconds / 3600
@@ -211,11 +219,10 @@ def _spread(measured: Sequence[Finished]) -> str:
     own = [one.job for one in measured]
     counts = {kind: sum(job.kind == kind for job in own) for kind in known}
     off = sorted(
-        abs(math.log((one.cpu_seconds - one.startup_cpu_seconds) / expected))
+        abs(math.log(one.cpu_seconds / expected))
         for one, work in zip(measured, planning.works(own), strict=True)
         if work and work.operations and counts[one.job.kind] >= FEWEST
-        and (expected := work.operations * known[one.job.kind].an_operation)
-        and one.cpu_seconds > one.startup_cpu_seconds
+        and (expected := _cost(one.job, work, known[one.job.kind], 0).cpu_hours * 3600)
     )  # fmt: skip
     if not off:
         return "How far jobs scatter cannot be seen there: no step has several jobs."
@@ -250,19 +257,20 @@ def _newest() -> Path | None:
     return max((path.parent for path in found), key=lambda p: p.stat().st_mtime, default=None)
 
 
+@cache
 def _product_speed() -> float:
-    """Operations a second of float32 matrix products, one thread, within a second."""
+    """Operations a second of float32 matrix products, one thread."""
     import numpy as np
     from threadpoolctl import threadpool_limits
 
     A = np.ones((512, 512), dtype=np.float32)
     with threadpool_limits(1):
         A @ A
-        started, products = time.perf_counter(), 0
-        while time.perf_counter() - started < 1:
+        started, products = time.process_time(), 0
+        while time.process_time() - started < 0.5:
             A @ A
             products += 1
-    return products * 2 * 512**3 / (time.perf_counter() - started)
+    return products * 2 * 512**3 / (time.process_time() - started)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -65,7 +65,7 @@ def audit(o: Options, _: Sequence[Job]) -> Work:
     ascents = o.number("starts") * o.number("steps")
     looked_at = o.number("draws") + 3 * ascents
     searches = len(o.words("sizes")) * o.number("seeds")
-    return Work(searches * (1e5 * looked_at + o.number("steps") * CALLS))
+    return Work(searches * (1e6 * looked_at + o.number("steps") * CALLS))
 
 
 def lipschitz(o: Options, _: Sequence[Job]) -> Work:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from attention_theory.planning import CALLS, DRAWING, Job, Options, Work
 
 RECORDED: dict[str, str] = {}  # every step's record bears its name
-POPULATION = 2e7  # of one population gradient, by quadrature or enumeration
+POPULATION = 2e8  # of one population gradient, by quadrature or enumeration
 
 
 def _trained(o: Options, trainings: float) -> Work:
@@ -89,7 +89,7 @@ def phase(o: Options, _: Sequence[Job]) -> Work:
     """A descent a cell on a common sample, which is reduced to counts in the L sets."""
     cells = len(o.words("betas")) * len(o.words("q-Ds"))
     sample = o.number("samples") * o.number("D") / o.number("C")
-    return Work(cells * o.number("steps") * 100 * sample, 80 * sample)
+    return Work(cells * o.number("steps") * 500 * sample, 80 * sample)
 
 
 def coupling(o: Options, _: Sequence[Job]) -> Work:
