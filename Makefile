@@ -1,4 +1,5 @@
 # make figures   set up, run the workflow, print the ledger    CORES=8 GPUS=1 SEED=7 CONFIG=...
+#                on a cluster (docs/clusters.md)               PROFILE=slurm
 # make report    the finished run as report.zip, for a browser    SEED=7 CONFIG=...
 # make crate     the finished run as crate.zip, a Workflow Run RO-Crate
 # make test      set up, run the tests
@@ -11,7 +12,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 CORES ?= all
 GPUS ?= all
 LEDGER ?= results/laptop/claims.csv
-export CORES GPUS SEED CONFIG
+export CORES GPUS SEED CONFIG PROFILE
 
 # The stamp's name changes with the lock, the project file and the folder: no dates to compare.
 STAMP := .venv/installed-$(shell { pwd; cat envs/requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)

@@ -18,7 +18,7 @@ from attention_theory.errors import BadInput, require
 PROFILES = Path("profiles")  # the link to workflow/profiles that Snakemake looks for, too
 LOGS = Path(".snakemake", "slurm_logs")  # the plugin's, made before its first job
 NAME = re.compile(r"(?:\w[\w-]*_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-ENDED = re.compile(r"error: (?:\*\*\* )?(JOB .*|.*oom.kill.*?)(?: \*\*\*)?$", re.MULTILINE)
+ENDED = re.compile(r"error: (?:\*\*\* )?(JOB .*?|.*oom.kill.*?)(?: \*\*\*)?$", re.MULTILINE)
 PATIENCE = 180.0  # seconds that cancelled jobs may take: Slurm kills them 30 s after its signal
 
 

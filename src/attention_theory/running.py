@@ -36,8 +36,8 @@ def alone(clear: Callable[[], object] = lambda: None) -> Iterator[int]:
     """Hold the working folder; yields the descriptor of the lock, for a child to inherit.
 
     `clear` ends what a dead run has left elsewhere: it is called once the folder is held, and again
-    when nothing that could have submitted more is alive here.
-    Raises BadInput, in one line, if another run holds it, or if jobs of one are left over.
+    when nothing is alive here that could have left more. Raises BadInput, in one line, if another
+    run holds it, or if jobs of one are left over.
     """
     lock = _patiently(_hold, lambda lock: lock is not None)
     if lock is None:

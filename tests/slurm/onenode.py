@@ -4,11 +4,13 @@ Slurm reads its configuration at one place of the machine (the plugin strips SLU
 that has one there has a Slurm of its own, which is left alone.
 """
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -88,7 +90,10 @@ class OneNode:
         return dict(word.split("=", 1) for word in words if "=" in word)
 
     def close(self) -> None:
-        """End what was started, the last first, and remove what was written."""
+        """End what was started, jobs first, and remove what was written."""
+        with contextlib.suppress(subprocess.CalledProcessError, AssertionError):
+            _ask("scancel", "--me")
+            _until(lambda: not self.queue())
         for path in WRITTEN:
             path.unlink(missing_ok=True)
         for daemon in reversed(self.daemons):
@@ -127,7 +132,7 @@ def _ask(*command: str, check: bool = True) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=check).stdout
 
 
-def _until(condition, seconds: float = 30.0) -> None:
+def _until(condition: Callable[[], object], seconds: float = 30.0) -> None:
     ended = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < ended, "Slurm did not come up"

@@ -156,6 +156,8 @@ def test_targets(checkout, target):
         ("CONFIG=README.md", "launch: README.md: no YAML"),
         ("CONFIG=results/.gitkeep", "launch: results/.gitkeep: None is not allowed"),
         ("CONFIG=a bad name's.yaml", "config key device: 'tpu' is not allowed"),
+        ("PROFILE=pbs", "PROFILE: 'pbs' is not allowed; it must be one of: default, kubernetes"),
+        ("PROFILE=../profiles/slurm", "PROFILE: '../profiles/slurm' is not allowed"),
     ],
 )
 def test_options_of_make_figures(checkout, option, said):
@@ -169,9 +171,27 @@ def test_options_of_make_figures(checkout, option, said):
     assert len(lines) == 1 and said in lines[0], done.stderr
 
 
+@pytest.mark.parametrize(
+    ("sbatch", "said"),
+    [
+        (False, "PROFILE: 'slurm' is not allowed; it must be another where Slurm's sbatch"),
+        (True, "GPUS: '0' is not allowed; it must be another where the configuration demands"),
+    ],
+)
+def test_a_cluster_that_cannot_do_what_is_asked(checkout, tmp_path, sbatch, said):
+    if sbatch:
+        (tmp_path / "sbatch").write_text("#!/bin/sh\n")
+        (tmp_path / "sbatch").chmod(0o755)
+    (checkout.folder / "cuda.yaml").write_text("device: cuda\n")
+    environment = {"PATH": str(tmp_path), "PROFILE": "slurm", "CONFIG": "cuda.yaml", "GPUS": "0"}
+    done = checkout.run(sys.executable, "-m", "attention_theory.launch", **environment)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and said in done.stderr
+
+
 def test_make_hands_its_options_to_the_launcher(checkout):
     shown = checkout.run("make", "--dry-run", "figures", "CORES=3", "SEED=7")
-    assert "export CORES GPUS SEED CONFIG" in (checkout.folder / "Makefile").read_text()
+    assert "export CORES GPUS SEED CONFIG PROFILE" in (checkout.folder / "Makefile").read_text()
     assert "attention_theory.launch" in shown.stdout
 
 
