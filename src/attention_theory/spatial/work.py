@@ -63,12 +63,14 @@ def transfer(o: Options, _: Sequence[Job]) -> Work:
     D, models = o.number("D"), len(o.words("model"))
     frozen = scratch = rows = 0.0
     for place, d in enumerate(o.numbers("dimensions")):
+        kinds = 1 if place else 3  # of attention
         for n in o.numbers("samples"):
             if place == 0 or n <= o.number("few"):
                 pool = min(o.number("draws"), max(o.number("fewest"), o.number("pool") // n))
-                frozen += 3 * pool * n * D * (2 * D * d + o.number("steps") * 4 * d + DRAWING * d)
-                frozen += 3 * o.number("step-pool") * D * DRAWING
-                rows += 3 * (pool + min(o.number("draws"), o.number("step-pool") // n))
+                one = 2 * D * D * d + o.number("steps") * 4 * D * d
+                frozen += pool * n * (kinds * one + DRAWING * D * d)
+                frozen += kinds * o.number("step-pool") * D * DRAWING
+                rows += kinds * (pool + min(o.number("draws"), o.number("step-pool") // n))
         for n in o.numbers("scratch-samples"):
             step = 6 * n * D * (D + d) + CALLS
             scratch += o.number("scratch-draws") * o.number("scratch-steps") * step
