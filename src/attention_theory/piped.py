@@ -10,13 +10,16 @@ a shell's own printf writes is not. Rules that gather use it.
 import os
 import runpy
 import sys
+from pathlib import Path
 
-from attention_theory.code import PACKAGE
+from attention_theory.code import PACKAGE, SOURCE
 
 
 def main() -> None:
     """Give the step of the first argument the others, then the names."""
-    module, *options = sys.argv[1:]
+    module, *options = sys.argv[1:] or [""]
+    if not Path(SOURCE, PACKAGE, *module.split(".")).with_suffix(".py").is_file():
+        sys.exit(f"piped: {module!r} is not allowed; it must be a step of this package")
     names = os.fsdecode(sys.stdin.buffer.read()).split("\0")[:-1]
     sys.argv[1:] = [*options, "--", *names]
     runpy.run_module(f"{PACKAGE}.{module}", run_name="__main__", alter_sys=True)

@@ -137,13 +137,8 @@ def works(jobs: Sequence[Job]) -> Iterator[Work | None]:
 
 def _work(study: str) -> ModuleType | None:
     """The module in which a study counts its work, if it has one."""
-    name = f"{code.PACKAGE}.{study}.work"
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name not in (name, f"{code.PACKAGE}.{study}"):
-            raise
-        return None
+    there = study.isidentifier() and Path(code.SOURCE, code.PACKAGE, study, "work.py").is_file()
+    return importlib.import_module(f"{code.PACKAGE}.{study}.work") if there else None
 
 
 def _parse(command: str) -> Job:

@@ -69,6 +69,17 @@ def test_the_costs_of_thousands_of_jobs(many):
     assert set(costs.setting.dropna().astype(str)) >= set(map(str, range(PARTS)))
 
 
+@pytest.mark.parametrize("step", ["", "nosuch", "images", "../tables"])
+def test_what_is_no_step_is_refused_in_one_line(step):
+    command = [sys.executable, "-m", "attention_theory.piped", step]
+    done = subprocess.run(
+        command, env=OUTSIDE | {"PYTHONPATH": str(ROOT / "src")}, input="", capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == f"piped: {step!r} is not allowed; it must be a step of this package\n"
+
+
 def test_every_rule_that_gathers_pipes_its_names():
     """A rule whose command lists an input that grows with the jobs would break at some size."""
     for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):

@@ -59,20 +59,27 @@ def linear(o: Options, _: Sequence[Job]) -> Work:
 
 
 def transfer(o: Options, _: Sequence[Job]) -> Work:
-    """v alone on every number of samples with frozen attention; v and A from scratch."""
+    """v alone on every number of samples with frozen attention; both from scratch; a row a draw."""
     D, models = o.number("D"), len(o.words("model"))
-    frozen = scratch = 0.0
+    frozen = scratch = rows = 0.0
     for place, d in enumerate(o.numbers("dimensions")):
+        kinds = 1 if place else 3  # of attention
         for n in o.numbers("samples"):
             if place == 0 or n <= o.number("few"):
                 pool = min(o.number("draws"), max(o.number("fewest"), o.number("pool") // n))
-                frozen += 3 * pool * n * D * (2 * D * d + o.number("steps") * 4 * d + DRAWING * d)
-                frozen += 3 * o.number("step-pool") * D * DRAWING
+                one = 2 * D * D * d + o.number("steps") * 4 * D * d
+                frozen += pool * n * (kinds * one + DRAWING * D * d)
+                frozen += kinds * o.number("step-pool") * D * DRAWING
+                rows += kinds * (pool + min(o.number("draws"), o.number("step-pool") // n))
         for n in o.numbers("scratch-samples"):
             step = 6 * n * D * (D + d) + CALLS
             scratch += o.number("scratch-draws") * o.number("scratch-steps") * step
     largest = max(o.numbers("samples")[-1], o.numbers("scratch-samples")[-1])
-    return Work(models * (frozen + scratch), 12 * largest * D * max(o.numbers("dimensions")))
+    return Work(
+        models * (frozen + scratch),
+        memory=12 * largest * D * max(o.numbers("dimensions")),
+        disk=models * 2 * 65 * rows + 4000,  # twice: in the gathered table too
+    )
 
 
 def population(o: Options, _: Sequence[Job]) -> Work:
