@@ -32,7 +32,7 @@ def test_the_smoke_run_gives_the_same_bytes(node, smoke, tmp_path):
     assert [name for name in expected if expected[name] != found.get(name)] == []
     assert found.keys() == expected.keys()
     logs = checkout.folder / ".snakemake" / "slurm_logs"
-    assert len(list(logs.glob("group_small_*/*.log"))) == 2, "16 small jobs, two allocations"
+    assert len(list(logs.glob("group_small_*/*.log"))) == 2, "15 small jobs, two allocations"
     assert not [path for path in logs.iterdir() if "figures" in path.name or "table" in path.name]
     assert not node.queue()
 
