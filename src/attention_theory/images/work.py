@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attention_theory import own
-from attention_theory.images.sections import DATASETS, FOLDER
+from attention_theory.images.datasets import KNOWN
 from attention_theory.images.settings import Architecture, DataSet, Split
 from attention_theory.images.transfer_settings import POSITIONS
 from attention_theory.planning import CALLS, Job, Options, Work
 
-RECORDED = dict.fromkeys([*DATASETS, FOLDER], "data") | {"measuring": "similarity"}
+DATASETS = {name: known.data for name, known in KNOWN.items() if known.data}
+RECORDED = dict.fromkeys(KNOWN, "data") | {"measuring": "similarity"}
 TESTED = {"fashion_mnist": 10_000, "cifar10": 10_000, "cifar100": 10_000, "svhn": 26_032}
 
 
