@@ -1,7 +1,8 @@
 # make figures   set up, run the workflow, print the ledger    CORES=8 GPUS=1 SEED=7 CONFIG=...
 #                on a cluster (docs/clusters.md)               PROFILE=slurm
-# make report    the finished run as report.zip, for a browser    SEED=7 CONFIG=...
-# make crate     the finished run as crate.zip, a Workflow Run RO-Crate
+# make report    the finished run as report.zip, for a browser (options as for figures)
+# make crate     the finished run as crate.zip, a Workflow Run RO-Crate (the same)
+# make plan      what a run would cost, before it runs         CONFIG=... TFLOPS=40
 # make test      set up, run the tests
 # make compare   hold the run's ledger against the reference    LEDGER=results/laptop/claims.csv
 # make benchmark measure ratios in one run (some minutes)
@@ -12,13 +13,13 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 CORES ?= all
 GPUS ?= all
 LEDGER ?= results/laptop/claims.csv
-export CORES GPUS SEED CONFIG PROFILE
+export CORES GPUS SEED CONFIG PROFILE TFLOPS
 
 # The stamp's name changes with the lock, the project file and the folder: no dates to compare.
 STAMP := .venv/installed-$(shell { pwd; cat envs/requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
 RUN := .venv/bin/python -m
 
-.PHONY: figures report crate test compare benchmark lint lock
+.PHONY: figures report crate plan test compare benchmark lint lock
 .DEFAULT_GOAL := figures
 
 figures: $(STAMP)
@@ -29,6 +30,9 @@ report: $(STAMP)
 
 crate: $(STAMP)
 	@$(RUN) attention_theory.crate
+
+plan: $(STAMP)
+	@$(RUN) attention_theory.plan
 
 test: $(STAMP)
 	$(RUN) pytest --numprocesses auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder

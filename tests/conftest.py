@@ -12,7 +12,7 @@ def pytest_collection_modifyitems(items):
     a fixture of a module or of the session made is made once. The longest come first."""
 
     def needs_smoke(item):
-        return "smoke" in item.fixturenames
+        return bool({"smoke", "node"} & set(item.fixturenames))  # one test of Slurm needs both
 
     items.sort(key=lambda item: not needs_smoke(item))
     for item in items:

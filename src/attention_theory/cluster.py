@@ -5,6 +5,7 @@ its working directory and the run's identifier, a UUID, for its name: by these t
 again, cancelled, and waited for.
 """
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -27,12 +28,20 @@ def executor(profile: str) -> str:
 
     Raises BadInput if there is no such profile, or not what it needs to submit a job.
     """
-    names = sorted(path.parent.name for path in PROFILES.glob("*/config.yaml"))
-    require(profile in names, "PROFILE", profile, f"be one of: {', '.join(names)}")
+    check(profile)
     named = config.read(PROFILES / profile / "config.yaml").get("executor", "local")
     there = named != "slurm" or shutil.which("sbatch") is not None
     require(there, "PROFILE", profile, "be another where Slurm's sbatch is not on the PATH")
+    plugin = f"snakemake-executor-plugin-{named}"
+    there = named == "local" or importlib.util.find_spec(plugin.replace("-", "_")) is not None
+    require(there, "PROFILE", profile, f"be another while {plugin} is not installed (pip install)")
     return named
+
+
+def check(profile: str) -> None:
+    """Raise BadInput if there is no such profile."""
+    names = sorted(path.parent.name for path in PROFILES.glob("*/config.yaml"))
+    require(profile in names, "PROFILE", profile, f"be one of: {', '.join(names)}")
 
 
 def options(profile: str, cores: str, gpus: str) -> list[str]:
@@ -92,10 +101,15 @@ def _queued() -> list[str]:
 
 
 def _ask(*command: str) -> str:
-    """What one of Slurm's commands prints. Raises BadInput, with its message, if it fails."""
-    done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="surrogateescape", check=False
-    )
+    """What one of Slurm's commands prints. Raises BadInput, with its message, if it fails again
+    and again: a busy controller does not answer at once."""
+    for wait in (1.0, 3.0, 0.0):
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="surrogateescape", check=False
+        )
+        if done.returncode == 0:
+            break
+        time.sleep(wait)
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise BadInput(f"Slurm's {command[0]} failed, so that no job can be looked after ({said})")

@@ -129,33 +129,36 @@ def _add(crate: "ROCrate", id_: str, type_: str, **properties: Any) -> Any:
 
 
 def _file(crate: "ROCrate", path: Path, sha256: str | None = None) -> Any:
-    """Add a file under its own path, with its SHA-256, type and size; or find it there."""
-    found = crate.dereference(str(path))
+    """Add a file under its own path, with its SHA-256, type and size; or find it there.
+
+    One from elsewhere, such as a configuration of the user's, goes to the folder `config`.
+    """
+    inside = Path.cwd() in path.absolute().resolve().parents
+    place = os.path.relpath(path) if inside else str(Path("config", path.name))
+    found = crate.dereference(place)
     if found is not None:
         return found
     properties = {
-        "name": str(path),
+        "name": place,
         "sha256": sha256 or checksums.sha256(path),
         "encodingFormat": mimetypes.guess_type(path)[0] or "text/plain",
     }
-    return crate.add_file(path, str(path), properties=properties, record_size=True)
+    return crate.add_file(path, place, properties=properties, record_size=True)
 
 
 def _inputs(crate: "ROCrate", workflow: Any, asked: options.Asked) -> list[Any]:
     """What the run was given: its configuration files and the base seed."""
-    layers = [options.DEFAULT, *([Path(asked.configuration)] if asked.configuration else [])]
-    seeds = [content["base_seed"] for content in map(config.read, layers) if "base_seed" in content]
-    seed = asked.seed or str(seeds[-1])
+    default = config.read(options.DEFAULT)["base_seed"]
     parameter = crate.add_formal_parameter(
-        "base_seed", "Integer", identifier="#base_seed", defaultValue=str(seeds[0]),
+        "base_seed", "Integer", identifier="#base_seed", defaultValue=str(default),
         description="the seed that every random stream derives from",
     )  # fmt: skip
     workflow["input"] = parameter
     value = _add(
-        crate, "#base_seed-value", "PropertyValue", name="base_seed", value=seed,
+        crate, "#base_seed-value", "PropertyValue", name="base_seed", value=str(asked.base_seed),
         exampleOfWork=parameter,
     )  # fmt: skip
-    return [*(_file(crate, path) for path in layers), value]
+    return [*(_file(crate, path) for path in asked.layers), value]
 
 
 def _records(folder: Path) -> list[Path]:

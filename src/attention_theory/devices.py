@@ -59,12 +59,14 @@ def prepare(gpu: int, threads: int) -> str:
 def take_slots(number: int = 1) -> None:
     """Wait for GPUs that no other job of this user on this machine holds, and see them alone.
 
-    A slot is a locked file; the lock ends with the process, however it ends. Where no more devices
-    are visible than are wanted there is nothing to choose.
+    A slot is a locked file; the lock ends with the process, however it ends. Where somebody, a
+    cluster say, has made no more devices visible than are wanted, there is nothing to choose.
     """
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
     devices = listed.split(",") if listed else [str(index) for index in range(count())]
-    while len(devices) > number:
+    if len(devices) < number or (listed and len(devices) == number):
+        return
+    while True:
         slots = {device: slot for device in devices if (slot := _hold(device)) is not None}
         kept = list(slots)[:number] if len(slots) >= number else []
         for device in slots.keys() - kept:  # all or nothing: two jobs must not wait for each other

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from attention_theory import checksums
+from attention_theory import checksums, walking
 from attention_theory.errors import BadInput
 from attention_theory.options import Asked
 
@@ -25,6 +25,7 @@ def require_finished(asked: Asked) -> Path:
         raise BadInput(f"{folder} holds no finished run; {help}")
     for path in checksums.damaged(folder):
         raise BadInput(f"{path}: damaged since it was written; {help} again")
+    _require_seed(folder, asked)
     dry = snakemake([*asked.snakemake(), "--dry-run", "--quiet", "host", "reason"])
     jobs = {rule: int(number) for rule, number in JOBS.findall(dry)}
     left = {rule: number for rule, number in jobs.items() if rule not in ("all", "total")}
@@ -35,6 +36,17 @@ def require_finished(asked: Asked) -> Path:
             f"{sum(left.values())} jobs are to run ({named}); {help}"
         )
     return folder
+
+
+def _require_seed(folder: Path, asked: Asked) -> None:
+    """Raise BadInput if a job of the run had another base seed: its record says so, whoever ran it
+    and wherever."""
+    for path in walking.files(folder, "*.json"):
+        if path.parent.name == checksums.RECORDS:
+            seed = checksums.read(path).get("base_seed")
+            if seed not in (None, asked.base_seed):
+                made = f"`{asked.make('figures')}` makes it anew"
+                raise BadInput(f"{path}: of base seed {seed}, not {asked.base_seed}; {made}")
 
 
 def snakemake(words: list[str]) -> str:

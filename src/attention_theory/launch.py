@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from attention_theory import cluster, config, devices, running, step, tidying
-from attention_theory.errors import require
+from attention_theory.errors import BadInput, require
 
 DEFAULT = Path("config", "config.yaml")
 QUIET = ("host", "reason")  # on a cluster a rule's errors, such as Slurm's, are among "rules"
@@ -65,7 +65,10 @@ def main(
             tidying.say("a run in this folder died; its locks are cleared, and it goes on")
         tidying.tidy(folder)
         status = running.run([*snakemake, *options, *(words if settings else [])], lock)
-        _clear_queue("this run ended before its jobs")
+        try:
+            _clear_queue("this run ended before its jobs")
+        except BadInput as error:  # the run's own end is told all the same
+            tidying.say(str(error))
     if status > 128:
         tidying.say("", "launch: stopped; the same command goes on from here")
     elif status:

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from attention_theory import config, devices
+from attention_theory import cluster, config, devices
 from attention_theory.errors import require
 
 DEFAULT = Path("config", "config.yaml")
-PROFILES = Path("workflow", "profiles")
 
 Gpus = Annotated[str, typer.Option(envvar="GPUS", help="a number, or all")]
 Seed = Annotated[str, typer.Option(envvar="SEED", help="the base seed")]
@@ -39,10 +38,23 @@ class Asked:
         require(self.seed == "" or self.seed.isdecimal(), "SEED", self.seed, "be a whole number")
 
     @property
+    def layers(self) -> list[Path]:
+        """The files of the configuration, the later laid over the earlier."""
+        return [DEFAULT, *([Path(self.configuration)] if self.configuration else [])]
+
+    @property
+    def base_seed(self) -> object:
+        """The base seed of the run."""
+        found = [content.get("base_seed") for content in map(config.read, self.layers)]
+        return int(self.seed) if self.seed else [seed for seed in found if seed is not None][-1]
+
+    @property
     def folder(self) -> Path:
-        """The folder of the run's results. Raises BadInput if the configuration names none."""
-        layers = [DEFAULT, *([Path(self.configuration)] if self.configuration else [])]
-        run = [content["run"] for content in map(config.read, layers) if "run" in content][-1]
+        """The folder of the run's results. Raises BadInput if the configuration names none, or if
+        there is no such profile."""
+        if self.profile:
+            cluster.check(self.profile)
+        run = [content["run"] for content in map(config.read, self.layers) if "run" in content][-1]
         name = isinstance(run, str) and re.fullmatch(config.RUN_NAME, run) is not None
         require(name, "config key run", run, f"match {config.RUN_NAME}")
         return Path("results", run)
@@ -52,9 +64,9 @@ class Asked:
 
         A cluster (a profile that names an executor) hands out GPUs itself; GPUS=0 keeps to CPUs.
         """
-        settings = {"base_seed": self.seed} if self.seed else {}
+        settings = {"base_seed": int(self.seed)} if self.seed else {}
         words = ["--configfile", self.configuration] if self.configuration else []
-        profile = PROFILES / self.profile
+        profile = cluster.PROFILES / self.profile
         words += ["--workflow-profile", str(profile)] if self.profile else []
         submits = self.profile and "executor" in config.read(profile / "config.yaml")
         if not submits:

@@ -51,18 +51,20 @@ class Cost(NamedTuple):
 
 def main(
     configuration: Annotated[
-        str, typer.Option("--config", help="laid over config/config.yaml, as CONFIG=")
+        str,
+        typer.Option("--config", envvar="CONFIG", help="laid over config/config.yaml"),
     ] = "",
     run: Annotated[
         Path | None,
         typer.Option(help="results folder of a finished run; default: the newest in results/"),
     ] = None,
     tflops: Annotated[
-        float, typer.Option(help="sustained TFLOP/s of a GPU on which steps run that can")
+        float,
+        typer.Option(envvar="TFLOPS", help="sustained TFLOP/s of a GPU, for steps that can"),
     ] = 0.0,
 ) -> None:
     """Print jobs, GPU and CPU hours, disk and memory of a run, a row a study."""
-    require(math.isfinite(tflops) and tflops >= 0, "tflops", tflops, "be finite and above 0")
+    require(math.isfinite(tflops) and tflops >= 0, "tflops", tflops, "be finite and not negative")
     path = Path(configuration) if configuration else None
     if path:
         config.read(path)

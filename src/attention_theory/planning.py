@@ -24,7 +24,7 @@ DRAWING = 100  # the same for one random number
 ALL = "all"  # the study of what belongs to none
 COMMAND = "Shell command: "  # as Snakemake prints them
 INFORMATION = ("Using workflow specific profile", "Config file ")
-OUTSIDE = {"tables": "gather"}  # steps of no study, by what their records call them
+OUTSIDE = {"tables": "gather", "ledger_page": "claims_page"}  # as their records call them
 
 
 class Options:

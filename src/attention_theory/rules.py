@@ -121,11 +121,12 @@ def gpus(workflow: object) -> int | None:
     """How many GPUs the workflow may use on this machine; None where a cluster hands them out.
 
     While Snakemake reads a Snakefile it does not tell what executes the jobs: it is a cluster if
-    their number is limited (`jobs` in its profile), not their cores, or if this is a node of one.
+    their number is limited (`jobs` in its profile), not their cores, and GPUs are given (`gpu` of
+    `resources` in its profile); or if this is a node of one.
     """
-    given = workflow.global_resources.get("gpu").value
-    submits = workflow.global_resources["_nodes"].value is not None and given != 0
-    return None if submits or workflow.remote_exec else given or 0
+    given = workflow.global_resources.get("gpu").value or 0
+    submits = workflow.global_resources["_nodes"].value is not None and given > 0
+    return None if submits or workflow.remote_exec else given
 
 
 def gpu(config: Mapping, gpus: int | None, wanted: int = 1) -> int:

@@ -36,21 +36,24 @@ def alone(clear: Callable[[], object] = lambda: None) -> Iterator[int]:
     """Hold the working folder; yields the descriptor of the lock, for a child to inherit.
 
     `clear` ends what a dead run has left elsewhere: it is called once the folder is held, and again
-    when nothing is alive here that could have left more. Raises BadInput, in one line, if another
+    when nothing is alive here that could have left more; not where the file system has no locks,
+    which may hide a run that is alive. Raises BadInput, in one line, if another
     run holds it, or if jobs of one are left over.
     """
     lock = _patiently(_hold, lambda lock: lock is not None)
     if lock is None:
         raise BadInput(f"another run works in this folder ({_holder()}); wait for it, or end it")
     try:
-        clear()
+        if _locks(lock):  # else a run may be alive where this machine cannot see it
+            clear()
         others = " ".join(map(str, _patiently(_alive, lambda alive: not alive)))
         if others:
             raise BadInput(
                 f"processes of another run are alive in this folder ({others}); wait for them, or "
                 f"end them: kill {others}"
             )
-        clear()
+        if _locks(lock):
+            clear()
         os.environ[HELD] = str(os.getpid())
         yield lock
     finally:
@@ -161,6 +164,15 @@ def _hold() -> int | None:
     except OSError as error:
         raise BadInput(f"{LOCK}: not written ({error.strerror})") from None
     return lock
+
+
+def _locks(lock: int) -> bool:
+    """Whether the file system has locks; this one is held, if it has."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _holder() -> str:

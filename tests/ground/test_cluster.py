@@ -1,11 +1,13 @@
 """Whose jobs are cancelled, and what Slurm tells: with stand-ins for its commands."""
 
+import errno
+import fcntl
 import os
 import uuid
 
 import pytest
 
-from attention_theory import cluster
+from attention_theory import cluster, running
 from attention_theory.errors import BadInput
 
 SQUEUE = '#!/bin/sh\n[ -e fails ] && { echo "squeue: error: no answer" >&2; exit 1; }\ncat queue\n'
@@ -43,6 +45,31 @@ def test_only_this_folders_jobs_of_a_run_are_cancelled(folder):
     assert cluster.clear() == ["11", "12"]
     assert (folder / "cancelled").read_text() == "11 12\n"
     assert cluster.clear() == []
+
+
+def test_nothing_is_cancelled_where_nobody_can_say_that_no_run_is_alive(folder, monkeypatch):
+    """On a file system without locks a run on another machine cannot be seen."""
+
+    def no_locks(*_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    (folder / "queue").write_text(f"11 {uuid.uuid4()} {folder}\n")
+    with monkeypatch.context() as without:
+        without.setattr(fcntl, "flock", no_locks)
+        with running.alone(cluster.clear):
+            pass
+    assert not (folder / "cancelled").exists()
+    with running.alone(cluster.clear):
+        pass
+    assert (folder / "cancelled").exists()
+
+
+def test_a_queue_that_does_not_answer_once(folder):
+    squeue = folder.parent / "bin" / "squeue"
+    squeue.write_text(squeue.read_text().replace("exit 1", "rm fails; exit 1"))
+    (folder / "fails").touch()
+    (folder / "queue").write_text(f"11 {uuid.uuid4()} {folder}\n")
+    assert cluster.clear() == ["11"]
 
 
 def test_a_queue_that_does_not_answer_is_one_line(folder):

@@ -56,6 +56,20 @@ def test_jobs_of_two_gpus_each_do_not_wait_for_each_other(tmp_path):
         second.stdin.close()
 
 
+def test_all_gpus_at_once_are_a_slot_each_too(tmp_path):
+    """Two jobs that want every GPU come one after the other, though there is nothing to choose."""
+    with hold(tmp_path, MANY="3") as one, hold(tmp_path, MANY="3") as two:
+        jobs = {job.stdout: job for job in (one, two)}
+        first = jobs.pop(select.select(list(jobs), [], [])[0][0])
+        assert first.stdout.readline().strip() == "0,1,2"
+        (second,) = jobs.values()
+        assert not select.select([second.stdout], [], [], 2)[0]
+        first.kill()
+        first.wait()
+        assert second.stdout.readline().strip() == "0,1,2"
+        second.stdin.close()
+
+
 def test_slots_are_chosen_among_the_visible_devices(tmp_path):
     with hold(tmp_path, CUDA_VISIBLE_DEVICES="5,GPU-ab/c") as one:
         assert one.stdout.readline().strip() == "5"

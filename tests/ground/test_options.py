@@ -12,7 +12,7 @@ def here(monkeypatch, tmp_path):
     """A folder with the project's configurations and two profiles."""
     (tmp_path / "config").symlink_to(ROOT / "config")
     for name, text in (("own", "cores: 2"), ("cluster", "executor: slurm")):
-        folder = tmp_path / "workflow" / "profiles" / name
+        folder = tmp_path / "profiles" / name
         folder.mkdir(parents=True)
         (folder / "config.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -31,17 +31,17 @@ def here(monkeypatch, tmp_path):
         ),
         (
             Asked(profile="own"),
-            "--workflow-profile workflow/profiles/own --resources gpu=0",
+            "--workflow-profile profiles/own --resources gpu=0",
             "make figures PROFILE=own",
         ),
         (
             Asked(profile="cluster"),
-            "--workflow-profile workflow/profiles/cluster",
+            "--workflow-profile profiles/cluster",
             "make figures PROFILE=cluster",
         ),
         (
             Asked(profile="cluster", gpus="0", seed="7"),
-            "--workflow-profile workflow/profiles/cluster --config base_seed=7 device=cpu",
+            "--workflow-profile profiles/cluster --config base_seed=7 device=cpu",
             "make figures SEED=7 PROFILE=cluster GPUS=0",
         ),
     ],
@@ -49,6 +49,13 @@ def here(monkeypatch, tmp_path):
 def test_options(asked, words, command):
     assert " ".join(asked.snakemake()) == words
     assert asked.make("figures") == command
+
+
+def test_the_base_seed_is_the_last_layers_or_the_one_given(tmp_path):
+    (tmp_path / "mine.yaml").write_text("base_seed: 5")
+    assert Asked().base_seed == 1
+    assert Asked(configuration="mine.yaml").base_seed == 5
+    assert Asked(configuration="mine.yaml", seed="010").base_seed == 10
 
 
 def test_the_folder_is_the_last_layers():
@@ -69,7 +76,7 @@ def test_values_that_are_none(values, said):
 
 
 def test_a_profile_or_a_configuration_that_is_not_there():
-    with pytest.raises(BadInput, match="workflow/profiles/none/config.yaml: no readable"):
-        Asked(profile="none").snakemake()
+    with pytest.raises(BadInput, match="PROFILE: 'none' is not allowed.* cluster, own"):
+        _ = Asked(profile="none").folder
     with pytest.raises(BadInput, match="none.yaml: no readable"):
         _ = Asked(configuration="none.yaml").folder

@@ -241,20 +241,20 @@ def test_idx_files_are_read_as_they_were_written(tmp_path_factory, array):
     np.testing.assert_array_equal(fashion_mnist.read_idx(path, array.ndim), array)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        gzip.compress(b""),
-        b"not gzipped",
-        gzip.compress(archives.idx(np.zeros((3, 2, 2))))[:-12],
-        gzip.compress(archives.idx(np.zeros((3, 2, 2)))[:-1]),
-        gzip.compress(archives.idx(np.zeros((3, 2, 2))) + b"x"),
-        gzip.compress(archives.idx(np.zeros((3, 2)))),
-        gzip.compress(struct.pack(">4I", 0x0D03, 0, 0, 0)),
-        gzip.compress(struct.pack(">4I", 0x0803, 2**32 - 1, 2**32 - 1, 2**32 - 1)),
-    ],
-)
+NO_IDX = {
+    "empty": b"",
+    "nothing": gzip.compress(b""),
+    "not gzipped": b"not gzipped",
+    "cut off": gzip.compress(archives.idx(np.zeros((3, 2, 2))))[:-12],
+    "a byte too few": gzip.compress(archives.idx(np.zeros((3, 2, 2)))[:-1]),
+    "a byte too many": gzip.compress(archives.idx(np.zeros((3, 2, 2))) + b"x"),
+    "too few dimensions": gzip.compress(archives.idx(np.zeros((3, 2)))),
+    "another type": gzip.compress(struct.pack(">4I", 0x0D03, 0, 0, 0)),
+    "huge": gzip.compress(struct.pack(">4I", 0x0803, 2**32 - 1, 2**32 - 1, 2**32 - 1)),
+}
+
+
+@pytest.mark.parametrize("content", NO_IDX.values(), ids=NO_IDX)
 def test_what_is_no_idx_file(content, tmp_path):
     (tmp_path / "a.gz").write_bytes(content)
     with pytest.raises(BadInput, match="a.gz: no "):

@@ -7,7 +7,7 @@ import yaml
 from checkout import Checkout
 
 # A dry run does not say which jobs stay on the machine that submits.
-HERE = "all|ledger|costs|.*_(figures|claims|costs?|table_.*)|images_(data|permutation|similarity)"
+HERE = "all|ledger|ledger_page|costs|.*_(figures|claims|costs?|table_.*)|images_(data|permutation|similarity)"
 HERE += "|images_pretrained"
 
 

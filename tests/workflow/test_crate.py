@@ -66,6 +66,17 @@ def test_every_table_figure_and_ledger_with_its_checksum(crate, smoke):
         assert entity["about"].id == "#run-smoke"
 
 
+def test_a_configuration_from_elsewhere(smoke, tmp_path):
+    own = tmp_path / "mine.yaml"
+    own.write_bytes((smoke.folder / "config" / "smoke.yaml").read_bytes())
+    done = smoke.run(*CRATE, **ASKED | {"CONFIG": str(own)})
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(smoke.folder / "crate.zip") as archive:
+        assert "config/mine.yaml" in archive.namelist()
+        assert not any(name.startswith(("/", "..")) for name in archive.namelist())
+    (smoke.folder / "crate.zip").unlink()
+
+
 def test_a_run_that_is_not_finished(smoke):
     done = smoke.run(*CRATE)
     assert done.returncode == 2 and done.stderr.count("\n") == 1

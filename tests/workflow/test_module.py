@@ -21,8 +21,8 @@ def outer(tmp_path_factory):
     Checkout(folder / "attention-theory")
     (folder / "Snakefile").write_text(DESCRIBED[1])
 
-    def snakemake(*words: str) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", *words]
+    def snakemake(*words: str, cores: str = "--cores") -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "snakemake", cores, "1", *words]
         return subprocess.run(
             command, cwd=folder, env=OUTSIDE | {"PYTHONPATH": ""}, capture_output=True, text=True,
             check=False,
@@ -54,6 +54,12 @@ def test_it_runs_as_described(outer):
     assert len(ratios) == 2 * len(ours["ratios"]), "what was not overridden"
     again = outer("--dry-run")
     assert "Nothing to be done" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("cores", ["--cores", "--jobs"])
+def test_no_job_wants_a_gpu_unless_some_are_given(outer, cores):
+    done = outer("--dry-run", "--printshellcmds", "attention_images", cores=cores)
+    assert "--gpu 0" in done.stdout + done.stderr and "--gpu 1" not in done.stdout + done.stderr
 
 
 def test_everything_can_be_asked_for(outer):

@@ -10,12 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from checkout import SMOKE
+from checkout import SMOKE, STUDIES
 
 from attention_theory import plan, planning
 from attention_theory.planning import Job, Options
-
-STUDIES = ["images", "kernels", "meanfield", "spatial"]
 
 
 @pytest.fixture(scope="module")

@@ -191,7 +191,9 @@ def test_a_cluster_that_cannot_do_what_is_asked(checkout, tmp_path, sbatch, said
 
 def test_make_hands_its_options_to_the_launcher(checkout):
     shown = checkout.run("make", "--dry-run", "figures", "CORES=3", "SEED=7")
-    assert "export CORES GPUS SEED CONFIG PROFILE" in (checkout.folder / "Makefile").read_text()
+    assert (
+        "export CORES GPUS SEED CONFIG PROFILE TFLOPS" in (checkout.folder / "Makefile").read_text()
+    )
     assert "attention_theory.launch" in shown.stdout
 
 

@@ -174,7 +174,7 @@ def test_a_run_that_is_not_finished(smoke):
 
 def test_another_seed_is_another_run(smoke):
     line = said(smoke.run(*REPORT, **ASKED, SEED="5"))
-    assert "is not a finished run" in line and "SEED=5" in line
+    assert "of base seed 1, not 5; `make figures CONFIG=config/smoke.yaml SEED=5 GPUS=0`" in line
 
 
 def test_no_run_at_all(smoke):
@@ -190,3 +190,4 @@ def test_results_that_came_from_elsewhere(smoke, tmp_path):
     assert done.returncode == 0 and done.stderr.count("\n") == 1, done.stderr
     assert "files of results/smoke, which came from elsewhere" in done.stderr
     assert (other.folder / "report.zip").is_file()
+    assert "of base seed 1, not 5" in said(other.run(*REPORT, **ASKED, SEED="5"))
