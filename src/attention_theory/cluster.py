@@ -44,15 +44,13 @@ def check(profile: str) -> None:
     require(profile in names, "PROFILE", profile, f"be one of: {', '.join(names)}")
 
 
-def options(profile: str, cores: str, gpus: str) -> list[str]:
+def options(cores: str, gpus: str) -> list[str]:
     """Snakemake's options for a cluster: how many jobs there are at once, it decides itself.
 
     `cores` are this machine's, for tables and figures; `gpus` caps the GPUs that jobs hold at once.
     """
-    words = ["--workflow-profile", str(PROFILES / profile)]
-    words += ["--local-cores", cores] if cores != "all" else []
-    words += ["--resources", f"gpu={gpus}"] if gpus not in ("all", "0") else []
-    return words
+    words = ["--local-cores", cores] if cores != "all" else []
+    return words + (["--resources", f"gpu={gpus}"] if gpus not in ("all", "0") else [])
 
 
 def clear() -> list[str]:

@@ -42,11 +42,15 @@ class Asked:
         """The files of the configuration, the later laid over the earlier."""
         return [DEFAULT, *([Path(self.configuration)] if self.configuration else [])]
 
+    def value(self, key: str) -> object:
+        """What the configuration has at a key of the first level."""
+        found = [content[key] for content in map(config.read, self.layers) if key in content]
+        return found[-1] if found else None
+
     @property
     def base_seed(self) -> object:
         """The base seed of the run."""
-        found = [content.get("base_seed") for content in map(config.read, self.layers)]
-        return int(self.seed) if self.seed else [seed for seed in found if seed is not None][-1]
+        return int(self.seed) if self.seed else self.value("base_seed")
 
     @property
     def folder(self) -> Path:
@@ -54,13 +58,13 @@ class Asked:
         there is no such profile."""
         if self.profile:
             cluster.check(self.profile)
-        run = [content["run"] for content in map(config.read, self.layers) if "run" in content][-1]
+        run = self.value("run")
         name = isinstance(run, str) and re.fullmatch(config.RUN_NAME, run) is not None
         require(name, "config key run", run, f"match {config.RUN_NAME}")
         return Path("results", run)
 
     def snakemake(self) -> list[str]:
-        """The options of Snakemake by which a run is looked at: but for its cores, those it had.
+        """The options of Snakemake for a run, and to look at it: all but those of where jobs run.
 
         A cluster (a profile that names an executor) hands out GPUs itself; GPUS=0 keeps to CPUs.
         """
