@@ -7,6 +7,7 @@ import pytest
 from checkout import Checkout
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """With several processes (`make test`), a file is one process's, and so is the smoke run: what
     a fixture of a module or of the session made is made once. The longest come first."""
