@@ -35,7 +35,7 @@ plan: $(STAMP)
 	@$(RUN) attention_theory.plan
 
 test: $(STAMP)
-	$(RUN) pytest --numprocesses auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+	$(RUN) pytest --numprocesses auto --maxprocesses 8 --no-loadscope-reorder
 
 compare: $(STAMP)
 	@$(RUN) attention_theory.compare "$(LEDGER)"

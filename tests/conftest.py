@@ -1,24 +1,34 @@
 """What every test may use."""
 
+import re
 import sys
 
 import numpy as np
 import pytest
 from checkout import Checkout
 
+TOGETHER = re.compile(r"^def \w+\([^)]*\b(smoke|node)\b", re.MULTILINE)  # one test needs both
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With several processes (`make test`) a file is one process's, and so are all files that use the
+    smoke run or Slurm: what a fixture of a module or of the session made is made once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            name = nodeid.partition("::")[0]
+            text = (config.rootpath / name).read_text("utf-8")
+            return "smoke" if TOGETHER.search(text) else name
+
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items):
-    """With several processes (`make test`), a file is one process's, and so is the smoke run: what
-    a fixture of a module or of the session made is made once. The longest come first."""
-
-    def needs_smoke(item):
-        return bool({"smoke", "node"} & set(item.fixturenames))  # one test of Slurm needs both
-
-    items.sort(key=lambda item: not needs_smoke(item))
-    for item in items:
-        group = "smoke" if needs_smoke(item) else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
+    """The longest come first, so that no process waits for another's at the end."""
+    texts = {path: path.read_text("utf-8") for path in {item.path for item in items}}
+    items.sort(key=lambda item: TOGETHER.search(texts[item.path]) is None)
 
 
 @pytest.fixture(autouse=True)
