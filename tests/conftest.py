@@ -12,8 +12,8 @@ TOGETHER = re.compile(r"^def \w+\([^)]*\b(smoke|node)\b", re.MULTILINE)  # one t
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With several processes (`make test`) a file is one process's, and so are all files that use the
-    smoke run or Slurm: what a fixture of a module or of the session made is made once."""
+    """With several processes (`make test`) a file is one process's, and so are all files that use
+    the smoke run or Slurm: what a fixture of a module or of the session made is made once."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
