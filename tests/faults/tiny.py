@@ -82,6 +82,11 @@ COSTS = (
 )
 
 
+def heard() -> None:
+    """Let a child hear Ctrl-C, also where the tests run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Tiny:
     """The tiny workflow in a folder of its own."""
 
@@ -131,6 +136,7 @@ class Tiny:
         process = subprocess.Popen(
             command, cwd=self.folder, env=self.environment(), start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=heard,
         )  # fmt: skip
         until(lambda: self.half_written() or process.poll() is not None)
         return process
