@@ -52,7 +52,7 @@ def test_files_are_found_without_running_them(folder):
 def test_a_rules_code_holds_the_users_file(folder, monkeypatch):
     monkeypatch.chdir(folder)
     code = rules.code("images.training", {"model": "flat:A", "width": 3, "recipe": "standard"})
-    assert code == [*rules.code("images.training"), "flat.py"]
+    assert code == [*rules.code("images.training"), str(folder / "flat.py")]
 
 
 def test_a_class_is_loaded(folder):
