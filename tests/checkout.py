@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 import pandas as pd
@@ -76,8 +77,9 @@ class Checkout:
             rules |= found
             files |= {output for rule, output, _ in jobs if rule in rules}
 
-    def results(self) -> dict[str, bytes]:
-        """Every result by its path, but for what holds times: costs, provenance, logs."""
+    def results(self) -> dict[str, str]:
+        """The SHA-256 of every result by its path, but for what holds times: costs, provenance,
+        logs."""
         found = {}
         for path in sorted((self.folder / SMOKE).rglob("*")):
             timed = path.name == "costs.csv" or bool(
@@ -85,5 +87,5 @@ class Checkout:
             )
             timed |= path.parent.name == "figures" and path.stem == "cost"
             if path.is_file() and not timed:
-                found[str(path.relative_to(self.folder))] = path.read_bytes()
+                found[str(path.relative_to(self.folder))] = sha256(path.read_bytes()).hexdigest()
         return found

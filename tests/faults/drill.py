@@ -60,7 +60,7 @@ def disturbed(checkout: Checkout, cores: int, kills: Sequence[Moment]) -> list[b
     return cut
 
 
-def differences(found: dict[str, bytes], expected: dict[str, bytes]) -> list[str]:
+def differences(found: dict[str, str], expected: dict[str, str]) -> list[str]:
     """The results that differ, are missing, or are too many."""
     names = sorted(found.keys() | expected.keys())
     return [name for name in names if found.get(name) != expected.get(name)]
@@ -97,7 +97,7 @@ def _jobs(checkout: Checkout) -> int:
     return sum(1 for _ in (checkout.folder / SMOKE).rglob("provenance/*.json"))
 
 
-def _round(number: int, options: argparse.Namespace, expected: dict[str, bytes]) -> bool:
+def _round(number: int, options: argparse.Namespace, expected: dict[str, str]) -> bool:
     """One round in a folder of its own; prints a line and says whether all was equal."""
     drawn = moments(options.seed, number, options.kills)
     started = time.monotonic()

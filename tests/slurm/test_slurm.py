@@ -22,13 +22,13 @@ def mixed(node, tmp_path_factory):
     return queued, said
 
 
-def test_the_smoke_run_gives_the_same_bytes(node, smoke, tmp_path):
+def test_the_smoke_run_gives_the_same_bytes(node, smoke_results, tmp_path):
     """Small jobs share allocations; tables and figures are made here."""
     checkout = Checkout(tmp_path / "a copy")
     options = {"PROFILE": "slurm", "CONFIG": "config/smoke.yaml", "GPUS": "0"}
     done = checkout.run(sys.executable, "-m", "attention_theory.launch", **options)
     assert done.returncode == 0, done.stderr[-3000:]
-    expected, found = smoke.results(), checkout.results()
+    expected, found = smoke_results(), checkout.results()
     assert [name for name in expected if expected[name] != found.get(name)] == []
     assert found.keys() == expected.keys()
     logs = checkout.folder / ".snakemake" / "slurm_logs"
