@@ -13,8 +13,12 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 SMOKE = Path("results", "smoke")
 STUDIES = sorted(path.parent.name for path in ROOT.glob("src/attention_theory/*/claims.py"))
-# Under `make test` a make that a test starts would take itself for a part of it.
-OUTSIDE = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+# A make or a pytest that a test starts would take itself for a part of this one.
+OUTSIDE = {
+    name: value
+    for name, value in os.environ.items()
+    if "MAKE" not in name and not name.startswith("PYTEST_")
+}
 
 
 class Checkout:
