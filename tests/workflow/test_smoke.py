@@ -217,7 +217,7 @@ def test_the_laptop_run_has_few_jobs_that_import_torch(smoke):
     dry = smoke.run(sys.executable, "-m", "snakemake", "--cores", 1, "--dry-run")
     assert dry.returncode == 0, dry.stderr
     starts = re.findall(r"^(?:local)?rule (\w+):", dry.stdout + dry.stderr, flags=re.MULTILINE)
-    with_torch = {  # by any of a rule's logs: a job that was repeated above did not name its imports
+    with_torch = {  # by any of a rule's logs: a job that was repeated did not name its imports
         job["rule"]
         for _, job in smoke.summary().drop_duplicates("log-file(s)").iterrows()
         if "| torch\n" in (smoke.folder / job["log-file(s)"]).read_text()
