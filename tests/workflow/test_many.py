@@ -22,6 +22,7 @@ from attention_theory import rules as ours
 config["run"] = "it's many"
 ours.prepare_environment(config)
 RESULTS = "results/it's many"
+ROOT = Path({str(ROOT)!r})
 include: {str(ROOT / "workflow/rules/common.smk")!r}
 OUTPUTS["study"] = [f"{FOLDER}/provenance/one's {{i}}.json" for i in range({PARTS})]
 TABLES["study"] = {{"all": [f"{FOLDER}/parts/one's {{i}}.csv" for i in range({PARTS})]}}
@@ -44,8 +45,10 @@ def many(tmp_path_factory):
     (folder / "envs" / "environment.yaml").touch()
     run = folder / "results" / "it's many"
     (run / "provenance").mkdir()
-    for name in ("claims.csv", "claims.md", "provenance/claims.json"):  # no claims to judge
-        (run / name).write_text("{}")
+    for name in ("claims.csv", "claims.md", "claims.html"):  # no claims to judge
+        (run / name).write_text("")
+    for name in ("claims", "claims-page"):
+        (run / "provenance" / f"{name}.json").write_text("{}")
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "rules", "--"]
     done = subprocess.run(
         ["bash", "-c", 'ulimit -s 1024; exec "$@"', "bash", *command, f"{FOLDER}/all.csv",
