@@ -37,8 +37,8 @@ def alone(clear: Callable[[], object] = lambda: None) -> Iterator[int]:
 
     `clear` ends what a dead run has left elsewhere: it is called once the folder is held, and again
     when nothing is alive here that could have left more; not where the file system has no locks,
-    which may hide a run that is alive. Raises BadInput, in one line, if another
-    run holds it, or if jobs of one are left over.
+    which may hide a run that is alive. Raises BadInput, in one line, if another run holds it, or if
+    jobs of one are left over.
     """
     lock = _patiently(_hold, lambda lock: lock is not None)
     if lock is None:

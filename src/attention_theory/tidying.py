@@ -69,10 +69,11 @@ def _bring_back_from_the_future(*folders: Path) -> None:
     """Give files whose time is yet to come the present: Snakemake would take all else for old."""
     now = time.time()
     found = [path for folder in folders for path in walking.files(folder)]
-    late = [path for path in found if path.stat().st_mtime > now]
-    for path in late:
+    late = []
+    for path in (path for path in found if path.stat().st_mtime > now):
         try:
             os.utime(path, (now, now))
+            late.append(path)
         except OSError as error:  # another user's
             say(f"{path}: its time is in the future and cannot be changed ({error.strerror})")
     if late:

@@ -2,12 +2,14 @@
 
 import json
 import os
+import time
 
 import numpy as np
 import pytest
 
 from attention_theory import checksums, files, provenance, tables, tidying
 from attention_theory.errors import BadInput
+from attention_theory.images import encodings
 
 NAMES = ("part.csv", "arrays.npz", "models/a.safetensors")
 
@@ -113,3 +115,24 @@ def test_a_linked_folder_is_looked_through(study, tmp_path_factory):
     assert list(checksums.damaged(results)) == [results / "study" / "part.csv"]
     tidying.tidy(results)
     assert not half.exists() and not (study / "part.csv").exists()
+
+
+def test_a_model_that_was_damaged_is_not_read(study):
+    """Weights are plain numbers: a flipped bit would go unseen."""
+    path = study / "models" / "a.safetensors"
+    path.write_bytes(b"b model")
+    with pytest.raises(BadInput, match="a.safetensors: damaged: its SHA-256"):
+        encodings.read(path)
+
+
+def test_a_time_that_cannot_be_changed_is_said(study, monkeypatch, capsys):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    later = time.time() + 1000
+    os.utime(study / "part.csv", (later, later))
+    monkeypatch.setattr(os, "utime", refuse)
+    tidying.tidy(study)
+    said = capsys.readouterr().err
+    assert "part.csv: its time is in the future and cannot be changed (Operation" in said
+    assert "now the present" not in said
